@@ -1,0 +1,155 @@
+package canon
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Options are the limits and rules of one decoding. A limit of 0 means its
+// default; no value switches one off.
+type Options struct {
+	MaxBytes int  // longest input in bytes, 1 to CeilingBytes; 0 means DefaultMaxBytes
+	MaxDepth int  // deepest nesting of arrays and objects, 1 to CeilingDepth; 0 means DefaultMaxDepth
+	MaxNodes int  // most values, the root and all below it, 1 to CeilingNodes; 0 means DefaultMaxNodes
+	Exact    bool // numbers must equal what RFC 8785 prints
+	// FoldTwins refuses two member names of one object that are equal under
+	// simple case folding.
+	FoldTwins bool
+	// Known says whether an error may name the member at a pointer. Names
+	// that it does not vouch for print as UnknownName. nil means that the
+	// reader of the errors may see every name.
+	Known func(pointer string) bool
+}
+
+// The default limits.
+const (
+	DefaultMaxBytes = 1 << 20
+	DefaultMaxDepth = 64
+	DefaultMaxNodes = 100_000
+)
+
+// The highest limits that Options may ask for. The depth is that of the
+// recursion in this package and its callers.
+const (
+	CeilingBytes = 64 << 20
+	CeilingDepth = 1000
+	CeilingNodes = 10_000_000
+)
+
+// ErrOptions is returned for a limit outside its range.
+var ErrOptions = errors.New("limit outside its range")
+
+// Check returns an error wrapping ErrOptions if a limit is outside its range.
+func (o Options) Check() error {
+	for _, l := range []struct {
+		name           string
+		value, ceiling int
+	}{
+		{"MaxBytes", o.MaxBytes, CeilingBytes},
+		{"MaxDepth", o.MaxDepth, CeilingDepth},
+		{"MaxNodes", o.MaxNodes, CeilingNodes},
+	} {
+		if l.value < 0 || l.value > l.ceiling {
+			return fmt.Errorf("%s %d: %w (1 to %d)", l.name, l.value, ErrOptions, l.ceiling)
+		}
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.MaxDepth == 0 {
+		o.MaxDepth = DefaultMaxDepth
+	}
+	if o.MaxNodes == 0 {
+		o.MaxNodes = DefaultMaxNodes
+	}
+	return o
+}
+
+const byteOrderMark = "\ufeff"
+
+// Decode reads exactly one JSON value of any kind (RFC 8259), with white
+// space around it. It refuses what RFC 8785 §3.1 and RFC 7493 (I-JSON) leave
+// open: duplicate names, lone surrogates, numbers that no double comes near.
+// The error is a [Violations] with the first fault, or wraps ErrOptions.
+// It keeps no reference to src.
+func Decode(src []byte, opt Options) (Value, error) {
+	if err := opt.Check(); err != nil {
+		return Value{}, err
+	}
+	d := scanner{opt: opt.withDefaults()}
+	if len(src) > d.opt.MaxBytes {
+		d.refuse(d.opt.MaxBytes, RuleSize)
+		return Value{}, d.violations()
+	}
+	d.s = string(src)
+	d.dirty = !utf8.ValidString(d.s)
+	v, ok := d.document()
+	if !ok {
+		return Value{}, d.violations()
+	}
+	return v, nil
+}
+
+// document reads the whole text.
+func (d *scanner) document() (Value, bool) {
+	if strings.HasPrefix(d.s, byteOrderMark) {
+		return Value{}, d.refuse(0, RuleBOM)
+	}
+	d.space()
+	if d.pos == len(d.s) {
+		return Value{}, d.refuse(d.pos, RuleEmpty)
+	}
+	v, ok := d.value()
+	if !ok {
+		return Value{}, false
+	}
+	d.space()
+	if d.pos < len(d.s) {
+		return Value{}, d.refuse(d.pos, RuleTrailingData)
+	}
+	return v, true
+}
+
+// violations says what was refused and where.
+func (d *scanner) violations() Violations {
+	return Violations{{
+		Pointer:  d.pointer(),
+		Rule:     d.rule,
+		Expected: expected[d.rule],
+		Offset:   d.offset,
+	}}
+}
+
+// pointer joins the path, with the names that may not be shown replaced.
+func (d *scanner) pointer() string {
+	var exact, shown strings.Builder
+	ends := make([]int, 0, len(d.path))
+	for i := len(d.path) - 1; i >= 0; i-- {
+		exact.WriteString(d.path[i].join())
+		ends = append(ends, exact.Len())
+	}
+	if d.opt.Known == nil {
+		return exact.String()
+	}
+	for i, end := range ends {
+		t := d.path[len(d.path)-1-i]
+		if t.index < 0 && !d.opt.Known(exact.String()[:end]) {
+			t.name = UnknownName
+		}
+		shown.WriteString(t.join())
+	}
+	return shown.String()
+}
+
+func (t token) join() string {
+	if t.index >= 0 {
+		return JoinIndex("", t.index)
+	}
+	return JoinPointer("", t.name)
+}
