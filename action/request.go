@@ -1,0 +1,65 @@
+package action
+
+import (
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// Rejection is input that failed before the snapshot: an event without
+// payload, no decision and no row (semantics §5).
+type Rejection struct {
+	Tenant    string
+	Principal string
+	Agent     string
+	Tool      string // as asked for, if it is a known tool; else ""
+	Stage     string // json, schema, resolve or snapshot
+	Code      string
+	Size      int          // of the raw arguments in bytes
+	Digest    canon.Digest // of the raw arguments
+}
+
+// Start asks for the commit point: the durable executing state before the
+// first byte leaves. The row is new (ID as chosen, Fence 0) for a call that
+// policy allowed, or claimed (with its fence) for an approved one.
+type Start struct {
+	Action Action
+	Lease  time.Duration // how long before a sweeper calls it uncertain
+}
+
+// Ending asks to leave executing.
+type Ending struct {
+	ID     string
+	Fence  int64
+	State  State // Succeeded, Failed or Uncertain
+	Result Result
+}
+
+// Reconciliation settles an uncertain action.
+type Reconciliation struct {
+	ID       string
+	State    State  // ReconciledSucceeded or ReconciledFailed
+	By       string // account id of the operator, or "late_reply"
+	Evidence string // why it is believed; internal
+	Result   *Result
+}
+
+// Filter selects actions. Zero fields select everything.
+type Filter struct {
+	Tenant    string
+	Principal string
+	Tool      string
+	States    []State
+	Limit     int    // at most; 0 means 100
+	Before    string // id of the last row of the page before; newest first
+}
+
+// Person is an account as far as votes care.
+type Person struct {
+	ID        string
+	Name      string
+	Tenant    string
+	Principal string   // the principal that this person is, when an agent runs for them
+	Groups    []string // of the tenant
+	Active    bool
+}

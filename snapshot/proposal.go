@@ -1,0 +1,71 @@
+package snapshot
+
+import (
+	"encoding/hex"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// Target is the canonical thing that a call acts on.
+type Target struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// Evidence says who answered for one resolved member, so that the answer can
+// be asked for again and compared.
+type Evidence struct {
+	Pointer  string       `json:"pointer"`  // where the answer stands in the parsed arguments
+	Resolver string       `json:"resolver"` // name in the catalog
+	Version  string       `json:"version"`  // of the table, list or function that answered
+	Digest   canon.Digest `json:"digest"`   // of the canonical answer
+}
+
+// ProposalHash identifies one proposal (RFC-0016; semantics §6).
+type ProposalHash [32]byte
+
+// String returns lowercase hex.
+func (h ProposalHash) String() string { return hex.EncodeToString(h[:]) }
+
+// Proposal is one frozen tool call: who proposes, which tool, which bytes.
+type Proposal struct {
+	AgentName string
+	ToolName  string // catalog name, server.tool
+	Args      Snapshot
+	Hash      ProposalHash
+	Targets   []Target
+	Evidence  []Evidence
+	Changes   []canon.Change
+}
+
+// Propose names a frozen snapshot and computes its proposal hash: lowercase
+// hex SHA-256 of the RFC 8785 form of agentName, argsCanonicalJson, kind and
+// toolName.
+func Propose(agentName, toolName string, args Snapshot) Proposal {
+	return Proposal{AgentName: agentName, ToolName: toolName, Args: args,
+		Hash: hashObject("agentName", agentName, "argsCanonicalJson", args.Text(), "kind", "tool", "toolName", toolName)}
+}
+
+// Handoff is one frozen transfer of control between agents.
+type Handoff struct {
+	FromAgentName string
+	ToAgentName   string
+	Payload       Snapshot
+	Hash          ProposalHash
+}
+
+// ProposeHandoff names a frozen payload and computes its proposal hash.
+func ProposeHandoff(from, to string, payload Snapshot) Handoff {
+	return Handoff{FromAgentName: from, ToAgentName: to, Payload: payload,
+		Hash: hashObject("fromAgentName", from, "kind", "handoff", "payloadCanonicalJson", payload.Text(), "toAgentName", to)}
+}
+
+// hashObject hashes the RFC 8785 form of an object of strings, given as name
+// and value in turn.
+func hashObject(pairs ...string) ProposalHash {
+	members := make([]canon.Member, 0, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		members = append(members, canon.Member{Name: pairs[i], Value: canon.StringValue(pairs[i+1])})
+	}
+	return ProposalHash(canon.Sum(canon.ObjectValue(members...).Canonical()))
+}

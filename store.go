@@ -1,0 +1,88 @@
+package verbatim
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// Store keeps actions. It is cut by state change: every verb is one durable
+// transaction that checks the edge, moves the row and writes the audit
+// record, or changes nothing. If the record cannot be written, nothing
+// changes. The errors are those of package action.
+//
+// The clock that decides is the database's.
+type Store interface {
+	Reader
+
+	// RejectInput records input that failed before the snapshot.
+	RejectInput(ctx context.Context, r action.Rejection) error
+
+	// Decide records a decision that starts nothing durable: a new denied
+	// row; the event of an allowed read (no row; committed, its sync not
+	// awaited); or, with a fence, the end of a claimed row as denied.
+	Decide(ctx context.Context, a action.Action) (action.Action, error)
+
+	// Suspend stores a new pending row with its Terms.
+	// It fails with ErrKeyTaken or ErrUncertain beside the row in the way.
+	Suspend(ctx context.Context, a action.Action) (action.Action, error)
+
+	// Vote adds one vote and moves the row when the votes are enough or one
+	// rejects. It fails with ErrState, ErrLate, ErrDigest, ErrVoted or
+	// ErrIneligible.
+	Vote(ctx context.Context, v action.Vote) (action.Action, error)
+
+	// Dismiss ends a pending or approved row for its requester.
+	Dismiss(ctx context.Context, id, principal string) (action.Action, error)
+
+	// Revoke ends a pending, approved or claimed row for an approver or
+	// operator. From executing on it fails with ErrState.
+	Revoke(ctx context.Context, id, account, reason string) (action.Action, error)
+
+	// Expire ends what is overdue: pending and approved rows past their
+	// deadline as expired, executing rows past their lease as uncertain.
+	// With orphans, executing rows of an earlier process are uncertain at
+	// once and every waiting caller counts as gone. It returns the rows moved.
+	Expire(ctx context.Context, orphans bool) ([]action.Action, error)
+
+	// Claim takes an approved row (or one whose claim ran out) and raises its
+	// fence.
+	Claim(ctx context.Context, id string, lease time.Duration) (action.Action, error)
+
+	// Begin is the commit point. In one transaction it checks the fence, the
+	// deadline, the votes and voters, the policy version, stops and the
+	// uncertain fingerprint; consumes the approval; writes the attempt; and
+	// moves the row to executing.
+	Begin(ctx context.Context, s action.Start) (action.Action, error)
+
+	// Finish leaves executing. A late success of the same attempt settles an
+	// uncertain row as reconciled_succeeded.
+	Finish(ctx context.Context, e action.Ending) (action.Action, error)
+
+	// Reconcile settles an uncertain row.
+	Reconcile(ctx context.Context, r action.Reconciliation) (action.Action, error)
+
+	// Leave notes that nobody waits for the answer any more.
+	Leave(ctx context.Context, id string) error
+
+	// SetPolicy notes the digest of the rules that apply to a tool and
+	// returns the policy version: the digest with the tool's epoch, which
+	// moves only when the digest does.
+	SetPolicy(ctx context.Context, tenant, tool string, digest canon.Digest) (version string, err error)
+}
+
+// Reader is what pages and commands may ask a store.
+type Reader interface {
+	Now(ctx context.Context) (time.Time, error)
+	Action(ctx context.Context, tenant, id string) (action.Action, error)
+	ByKey(ctx context.Context, tenant, principal, key string) (action.Action, error)
+	// InFlight returns the rows in flight with a fingerprint, oldest first.
+	InFlight(ctx context.Context, tenant, principal string, fingerprint canon.Digest) ([]action.Action, error)
+	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
+	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
+	Person(ctx context.Context, tenant, id string) (action.Person, error)
+	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
+}
