@@ -75,6 +75,7 @@ type Decision struct {
 // defaults of the contract.
 type Approval struct {
 	Requirements []action.Requirement
+	Default      bool          // the catalog's groups (else the configuration's) must agree too; so they must if Requirements is empty
 	TTL          time.Duration // an approval once given; at most 24 h, default 10 min
 	PendingTTL   time.Duration // waiting for votes; at most 24 h, default 24 h
 	StepUp       bool
@@ -111,6 +112,8 @@ type Input struct {
 	RunContext   any // opaque, Go policies only
 	Approval     *ApprovalFacts
 	Now          time.Time
+
+	view *handedView // set by Evaluate: the one view that it inspects afterwards
 }
 
 // Engine decides on frozen proposals. Any error denies with policy_error.
