@@ -1,6 +1,11 @@
 module github.com/seed-de4804fb/verbatim
 
-go 1.26
+go 1.26.0
+
+require (
+	golang.org/x/crypto v0.59.0
+	golang.org/x/text v0.44.0
+)
 
 require (
 	github.com/cedar-policy/cedar-go v1.9.2 // indirect
@@ -25,12 +30,10 @@ require (
 	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
-	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/exp v0.0.0-20220921023135-46d9e7742f1e // indirect
 	golang.org/x/mod v0.43.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/term v0.48.0 // indirect
-	golang.org/x/text v0.44.0 // indirect
 	modernc.org/libc v1.80.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
