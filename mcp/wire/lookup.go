@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// Member returns the raw value at an RFC 6901 pointer into the frame, such as
+// "/result/structuredContent/id". found is false if a member on the way is
+// absent. It fails with an [*Error] if a member on the way is there twice or
+// in another letter case, alone or beside the wanted one: a lenient reader
+// would then see something else than we do.
+func (m *Message) Member(pointer string) (raw []byte, found bool, err error) {
+	where, found, fault := m.locate(pointer)
+	if fault != nil {
+		return nil, false, fault
+	}
+	if !found {
+		return nil, false, nil
+	}
+	return where.of(m.frame), true, nil
+}
+
+func (m *Message) locate(pointer string) (where span, found bool, err *Error) {
+	tokens, ok := canon.SplitPointer(pointer)
+	if !ok {
+		return span{}, false, refuse(CodeInternal, RulePointer, "", -1)
+	}
+	where = m.root
+	for _, token := range tokens {
+		if where, found, err = child(m.frame, where, token); err != nil || !found {
+			return span{}, false, m.blame(err, pointer)
+		}
+	}
+	return where, true, nil
+}
+
+// blame completes the refusal of a place that the caller asked for.
+func (m *Message) blame(err *Error, pointer string) *Error {
+	if err != nil {
+		err.Pointer, err.ID, err.Answerable = pointer, m.id, m.kind == KindRequest
+	}
+	return err
+}
+
+// child finds a member or an element by one pointer token.
+func child(src []byte, where span, token string) (_ span, found bool, err *Error) {
+	if src[where.start] == '[' {
+		list := elementsOf(src, where)
+		i, bad := strconv.Atoi(token)
+		if bad != nil || i < 0 || i >= len(list) || strconv.Itoa(i) != token {
+			return span{}, false, nil
+		}
+		return list[i], true, nil
+	}
+	members := membersOf(src, where)
+	i, err := sole(members, token)
+	if err != nil || i < 0 {
+		return span{}, false, err
+	}
+	return members[i].value, true, nil
+}
+
+// sole returns the index of the one member called name, or -1 if no member
+// has that name in any letter case. Everything else has two readings.
+func sole(members []member, name string) (int, *Error) {
+	folded, at := fold(name), -1
+	for i := range members {
+		if !members[i].valid || fold(members[i].name) != folded {
+			continue
+		}
+		if at >= 0 {
+			return -1, refuse(CodeInvalidRequest, twinRule(members[at].name, members[i].name), "", members[i].key.start)
+		}
+		at = i
+	}
+	if at >= 0 && members[at].name != name {
+		return -1, refuse(CodeInvalidRequest, RuleCaseVariant, "", members[at].key.start)
+	}
+	return at, nil
+}

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// MetaPrefix begins the _meta keys of this project; all others belong to
+// somebody else and are forwarded.
+const MetaPrefix = "io.github.seed-de4804fb.verbatim/"
+
+// The closed list of _meta keys of this project.
+const (
+	MetaApproval       = MetaPrefix + "approval"
+	MetaIdempotencyKey = MetaPrefix + "idempotencyKey"
+	MetaSupersedes     = MetaPrefix + "supersedes"
+	MetaReceipt        = MetaPrefix + "receipt"
+	MetaWarrant        = MetaPrefix + "warrant"
+)
+
+const metaProtocolVersion = "io.modelcontextprotocol/protocolVersion"
+
+// metaPointer is where the _meta object of m is or would be.
+func (m *Message) metaPointer() (string, bool) {
+	switch m.kind {
+	case KindRequest, KindNotification:
+		return "/params/_meta", true
+	case KindResult:
+		return "/result/_meta", true
+	default:
+		return "", false
+	}
+}
+
+// Meta returns the raw value of a _meta key: of params in requests and
+// notifications, of result in responses. It fails as [Message.Member] does.
+func (m *Message) Meta(key string) (raw []byte, found bool, err error) {
+	at, ok := m.metaPointer()
+	if !ok {
+		return nil, false, nil
+	}
+	return m.Member(canon.JoinPointer(at, key))
+}
+
+// ProtocolVersion returns the revision that a request of the stateless era
+// (2026-07-28 and later) names in params._meta; "" where there is none. The
+// era is a property of each request, never of a session.
+func (m *Message) ProtocolVersion() string {
+	raw, found, err := m.Meta(metaProtocolVersion)
+	if err != nil || !found || raw[0] != '"' {
+		return ""
+	}
+	text, _ := unquote(raw)
+	return text
+}
+
+// WithMeta returns m with the _meta key set to the JSON value raw; missing
+// objects on the way are added.
+func (m *Message) WithMeta(key string, raw []byte) (*Message, error) {
+	at, ok := m.metaPointer()
+	if !ok {
+		return nil, refuse(CodeInternal, RulePointer, "", -1)
+	}
+	return m.WithMember(canon.JoinPointer(at, key), raw)
+}
+
+// WithoutMeta returns m without the _meta key; m itself if there is none.
+func (m *Message) WithoutMeta(key string) (*Message, error) {
+	at, ok := m.metaPointer()
+	if !ok {
+		return m, nil
+	}
+	return m.Without(canon.JoinPointer(at, key))
+}
+
+// WithoutOwnMeta returns m without any _meta key under [MetaPrefix], in
+// whatever letter case and however often, so that neither side can pass off
+// its own as ours. An emptied _meta stays as an empty object. It fails if
+// _meta itself cannot be read in one way.
+func (m *Message) WithoutOwnMeta() (*Message, error) {
+	at, ok := m.metaPointer()
+	if !ok {
+		return m, nil
+	}
+	where, found, err := m.locate(at)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return m, nil
+	}
+	members := membersOf(m.frame, where)
+	items := make([]span, len(members))
+	for i, x := range members {
+		items[i] = span{x.key.start, x.value.end}
+	}
+	cuts := cutItems(items, func(i int) bool {
+		return strings.HasPrefix(fold(members[i].name), fold(MetaPrefix))
+	})
+	if len(cuts) == 0 {
+		return m, nil
+	}
+	return m.spliced(cuts)
+}

@@ -1,0 +1,164 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Reader reads newline-delimited frames (the MCP stdio transport). It is for
+// one goroutine.
+type Reader struct {
+	in     *bufio.Reader
+	limits Limits
+	ended  error
+}
+
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader, limits Limits) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 64<<10), limits: limits}
+}
+
+// Read returns the next message. Blank lines are passed over. An [*Error] is
+// about one frame: it was consumed up to its newline, and Read may be called
+// again. Memory is bounded by the limit while reading; the rest of a frame
+// that is too large is thrown away as it arrives.
+//
+// Any other error is about the stream and final: [io.EOF] at its end. A last
+// frame without a newline is delivered if it is whole; if it is not, an
+// [*Error] with [RuleTruncated] comes before io.EOF.
+func (r *Reader) Read() (*Message, error) {
+	for {
+		frame, err := r.line()
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(frame)) == 0 {
+			continue
+		}
+		m, err := Parse(frame, r.limits)
+		var fault *Error
+		if r.ended != nil && errors.As(err, &fault) && fault.Rule == RuleSyntax && fault.Offset == len(frame) {
+			return nil, answerable(refuse(CodeParse, RuleTruncated, "", len(frame)))
+		}
+		return m, err
+	}
+}
+
+// line returns the next line without its line end.
+func (r *Reader) line() ([]byte, error) {
+	if r.ended != nil {
+		return nil, r.ended
+	}
+	var line []byte
+	for {
+		piece, err := r.in.ReadSlice('\n')
+		if len(line)+len(piece) > r.limits.frame()+len("\r\n") {
+			return nil, r.skip(line, piece, err)
+		}
+		line = append(line, piece...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err == nil {
+			return trimEnd(line), nil
+		}
+		r.ended = err
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			return line, nil
+		}
+		return nil, err
+	}
+}
+
+func trimEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+}
+
+// skip throws the rest of a large frame away and reports it with its id.
+func (r *Reader) skip(line, piece []byte, err error) error {
+	var f finder
+	f.feed(line)
+	f.feed(piece)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		piece, err = r.in.ReadSlice('\n')
+		f.feed(piece)
+	}
+	r.ended = err
+	return f.refusal(RuleSize)
+}
+
+// Writer writes newline-delimited frames. It is safe for concurrent use: each
+// message is one Write to the stream.
+type Writer struct {
+	mu     sync.Mutex
+	out    io.Writer
+	buf    []byte
+	broken error
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{out: w} }
+
+// WriteError says that a frame did not leave whole. After it the stream holds
+// half a frame or is closed, so every later Write fails as well.
+type WriteError struct {
+	// Written is how many bytes of this frame were handed to the stream. Only
+	// 0 proves that the receiver has nothing of it.
+	Written int
+	Err     error
+}
+
+// Error says how much was written.
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("wire: frame not written, %d bytes left: %v", e.Written, e.Err)
+}
+
+// Unwrap returns the error of the stream.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// maxKept is the largest buffer that a Writer keeps between frames.
+const maxKept = 64 << 10
+
+// Write writes one frame and its newline. Raw newlines, which can stand only
+// between tokens, are left out; no other byte is changed. It fails with a
+// [*WriteError].
+func (w *Writer) Write(m *Message) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken != nil {
+		return &WriteError{Err: w.broken}
+	}
+	w.buf = appendLine(w.buf[:0], m.frame)
+	n, err := w.out.Write(w.buf)
+	if err == nil && n < len(w.buf) {
+		err = io.ErrShortWrite
+	}
+	if cap(w.buf) > maxKept {
+		w.buf = nil
+	}
+	if err != nil {
+		w.broken = err
+		return &WriteError{Written: n, Err: err}
+	}
+	return nil
+}
+
+// appendLine appends the frame as one line. Strings hold no raw control
+// characters (RFC 8259 §7), so what is left out is white space.
+func appendLine(dst, frame []byte) []byte {
+	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
+		return append(append(dst, frame...), '\n')
+	}
+	for {
+		i := bytes.IndexAny(frame, "\r\n")
+		if i < 0 {
+			return append(append(dst, frame...), '\n')
+		}
+		dst = append(dst, frame[:i]...)
+		frame = frame[i+1:]
+	}
+}
