@@ -47,7 +47,7 @@ var expected = map[string]string{
 	RuleControlCharacter: `control characters escaped, as \n or \u0000`,
 	RuleDuplicateName:    "each member name once",
 	RuleCaseTwin:         "member names that differ in more than case",
-	RuleNumberLength:     "a shorter number",
+	RuleNumberLength:     "a shorter number; send it as a string",
 	RuleNegativeZero:     "0 without a sign",
 	RuleNumberOverflow:   "a number within the range of a double; send it as a string",
 	RuleNumberUnderflow:  "0 or a number within the range of a double; send it as a string",
