@@ -1,0 +1,38 @@
+# `make help` lists the targets.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+FUZZTIME ?= 20s
+
+.PHONY: help build demo test quick lint vet-cross fuzz cover clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## one static binary: bin/verbatim
+	CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
+
+demo: ## a walk through one approval, on this machine, nothing to set up
+	go run ./cmd/verbatim demo
+
+test: ## install what the tests need, then run all of them
+	scripts/test
+
+quick: ## the tests that need nothing but Go
+	go test -short ./...
+
+lint: ## format, vet, staticcheck, known vulnerabilities, file sizes
+	scripts/lint
+
+vet-cross: ## build and vet for linux, darwin and windows
+	scripts/vet-cross
+
+fuzz: ## every fuzz target for FUZZTIME each (default 20s)
+	scripts/fuzz $(FUZZTIME)
+
+cover: ## test coverage by package; coverage.out for go tool cover
+	go test -short -coverprofile=coverage.out ./...
+	go tool cover -func=coverage.out | tail -n 1
+
+clean: ## remove what the other targets made
+	rm -rf bin coverage.out testdata/npm/node_modules
