@@ -41,6 +41,7 @@ func appendArray(dst []byte, elems []Value) []byte {
 // appendObject writes the members sorted by the UTF-16 code units of their
 // names (RFC 8785 §3.2.3).
 func appendObject(dst []byte, members []Member) []byte {
+	members = validNames(members)
 	if !sortedNames(members) {
 		members = slices.Clone(members)
 		slices.SortStableFunc(members, func(a, b Member) int { return compareNames(a.Name, b.Name) })
@@ -58,6 +59,22 @@ func appendObject(dst []byte, members []Member) []byte {
 		dst = members[i].Value.AppendTo(dst)
 	}
 	return append(dst, '}')
+}
+
+// validNames returns members with names that appendString writes unchanged, so
+// that names which become equal are seen to be.
+func validNames(members []Member) []Member {
+	for i := range members {
+		if utf8.ValidString(members[i].Name) {
+			continue
+		}
+		members = slices.Clone(members)
+		for j := range members {
+			members[j].Name = string([]rune(members[j].Name))
+		}
+		return members
+	}
+	return members
 }
 
 func sortedNames(members []Member) bool {

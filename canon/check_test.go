@@ -1,0 +1,157 @@
+package canon_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+func number(t *testing.T, text string) canon.Value {
+	t.Helper()
+	v, err := canon.ParseNumber(text, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestCheckRefusesWhatNoDecoderReturns(t *testing.T) {
+	t.Parallel()
+	object := func(names ...string) canon.Value {
+		var members []canon.Member
+		for _, n := range names {
+			members = append(members, canon.Member{Name: n, Value: canon.NullValue()})
+		}
+		return canon.ObjectValue(members...)
+	}
+	deep := canon.NullValue()
+	for range 65 {
+		deep = canon.ArrayValue(deep)
+	}
+	cycle := make([]canon.Value, 1)
+	cycle[0] = canon.ArrayValue(cycle...)
+	wide := make([]canon.Value, canon.DefaultMaxNodes)
+	for i := range wide {
+		wide[i] = canon.NullValue()
+	}
+	at := func(v canon.Value) canon.Value {
+		return canon.ObjectValue(canon.Member{Name: "a/b", Value: canon.ArrayValue(canon.NullValue(), v)})
+	}
+	for _, tc := range []struct {
+		name          string
+		value         canon.Value
+		pointer, rule string
+	}{
+		{"the zero Value", canon.Value{}, "", canon.RuleInvalidValue},
+		{"an unsafe IntValue", at(canon.IntValue(1 << 53)), "/a~1b/1", canon.RuleInvalidValue},
+		{"an unsafe float", at(number(t, "1e20")), "/a~1b/1", canon.RuleUnsafeInteger},
+		{"text that is not UTF-8", at(canon.StringValue("a\xff")), "/a~1b/1", canon.RuleInvalidUTF8},
+		{"a name that is not UTF-8", at(object("\xff")), "/a~1b/1", canon.RuleInvalidUTF8},
+		{"duplicate names", at(object("x", "y", "x")), "/a~1b/1/x", canon.RuleDuplicateName},
+		{"too deep", deep, strings.Repeat("/0", 64), canon.RuleDepth},
+		{"a cycle", cycle[0], strings.Repeat("/0", 64), canon.RuleDepth},
+		{"too many", canon.ArrayValue(wide...), "/99999", canon.RuleNodes},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			err := canon.Check(tc.value)
+			var vs canon.Violations
+			if !errors.As(err, &vs) || len(vs) != 1 {
+				t.Fatalf("got error %v, want one violation", err)
+			}
+			want := []any{tc.pointer, tc.rule, -1}
+			if diff := cmp.Diff(want, []any{vs[0].Pointer, vs[0].Rule, vs[0].Offset}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if err := canon.Check(object("x", "X")); err != nil {
+		t.Errorf("case twins: %v", err)
+	}
+	if err := canon.CheckWithin(object("x", "X"), strict); rule(err) != canon.RuleCaseTwin {
+		t.Errorf("case twins under FoldTwins: %v", err)
+	}
+}
+
+// TestEncoderAlwaysWritesOneValidText: even a tree that Check refuses gives
+// JSON that every reader reads alike.
+func TestEncoderAlwaysWritesOneValidText(t *testing.T) {
+	t.Parallel()
+	one, two := canon.IntValue(1), canon.IntValue(2)
+	for _, tc := range []struct {
+		name  string
+		value canon.Value
+		want  string
+	}{
+		{"no kind", canon.ArrayValue(canon.Value{}), "[null]"},
+		{"bad bytes", canon.StringValue("a\xffb\xc0"), "\"a\ufffdb\ufffd\""},
+		{"equal names", canon.ObjectValue(canon.Member{Name: "b", Value: one}, canon.Member{Name: "a", Value: one},
+			canon.Member{Name: "b", Value: two}), `{"a":1,"b":1}`},
+		{"names that become equal", canon.ObjectValue(canon.Member{Name: "\xff", Value: one},
+			canon.Member{Name: "\xfe", Value: two}), "{\"\ufffd\":1}"},
+		{"names that become equal, not in order", canon.ObjectValue(canon.Member{Name: "\ufffd", Value: one},
+			canon.Member{Name: "\xff", Value: two}, canon.Member{Name: "\U0001F600", Value: two}), "{\"\U0001F600\":2,\"\ufffd\":1}"},
+	} {
+		got := string(tc.value.Canonical())
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+		if _, err := canon.Decode([]byte(got), canon.Options{}); err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
+
+func TestFloatValueRefusesWhatHasNoForm(t *testing.T) {
+	t.Parallel()
+	for f, want := range map[float64]string{
+		math.Inf(1):  canon.RuleNumberOverflow,
+		math.Inf(-1): canon.RuleNumberOverflow,
+		math.NaN():   canon.RuleNumberOverflow,
+	} {
+		if _, err := canon.FloatValue(f); rule(err) != want {
+			t.Errorf("%v: %v", f, err)
+		}
+	}
+	if _, err := canon.FloatValue(math.Copysign(0, -1)); rule(err) != canon.RuleNegativeZero {
+		t.Errorf("-0: %v", err)
+	}
+	if v, err := canon.FloatValue(0); err != nil || v.NumberText() != "0" {
+		t.Errorf("0: %v, %v", v.NumberText(), err)
+	}
+}
+
+func TestParseNumberReadsOneLiteralAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1 ", " 1", "1,", "0x10",
+		"1_0", "Infinity", "NaN", "１", "1e1.5", "--1", "1\x00"} {
+		if v, err := canon.ParseNumber(text, false); err == nil {
+			t.Errorf("%q is read as %s", text, v.NumberText())
+		}
+	}
+}
+
+func TestErrorsNameOnlyKnownMembers(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	opt := canon.Options{Known: func(pointer string) bool {
+		asked = append(asked, pointer)
+		return pointer == "/a~1b"
+	}}
+	_, err := canon.Decode([]byte(`{"a/b":[0,{"secret":{"~":-0}}]}`), opt)
+	var vs canon.Violations
+	if !errors.As(err, &vs) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("/a~1b/1/<unknown>/<unknown>", vs[0].Pointer); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"/a~1b", "/a~1b/1/secret", "/a~1b/1/secret/~0"}, asked); diff != "" {
+		t.Error(diff)
+	}
+}
