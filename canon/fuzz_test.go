@@ -54,6 +54,9 @@ func FuzzNumber(f *testing.F) {
 		if err != nil || printed.NumberText() != v.NumberText() {
 			t.Fatalf("%s prints as %s and as %s", text, v.NumberText(), printed.NumberText())
 		}
+		if want == 0 {
+			return // the arithmetic of the test does not take its exponents
+		}
 		_, err = canon.ParseNumber(text, true)
 		if isExact := sameDecimal(t, text, v.NumberText()); err == nil && !isExact {
 			t.Fatalf("%s is not %s and passes as exact", text, v.NumberText())
