@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"strconv"
-
-	"github.com/seed-de4804fb/verbatim/canon"
-)
+import "strconv"
 
 // splice replaces the bytes at a span, which may be empty, with others.
 type splice struct {
@@ -44,9 +40,9 @@ func (m *Message) spliced(list []splice) (*Message, error) {
 // with an [*Error] if raw is not one JSON value, if the place has two
 // readings (see [Message.Member]), or if the result is not a message.
 func (m *Message) WithMember(pointer string, raw []byte) (*Message, error) {
-	tokens, ok := canon.SplitPointer(pointer)
-	if !ok || len(tokens) == 0 {
-		return nil, refuse(CodeInternal, RulePointer, "", -1)
+	tokens, err := placeOf(pointer)
+	if err != nil {
+		return nil, err
 	}
 	value, err := scanDocument(raw, m.limits.depth())
 	if err != nil {
@@ -107,9 +103,9 @@ func addition(src []byte, where span, name string, value []byte) splice {
 // itself if there is none. It fails with an [*Error] if the place has two
 // readings (see [Message.Member]) or the result is not a message.
 func (m *Message) Without(pointer string) (*Message, error) {
-	tokens, ok := canon.SplitPointer(pointer)
-	if !ok || len(tokens) == 0 {
-		return nil, refuse(CodeInternal, RulePointer, "", -1)
+	tokens, err := placeOf(pointer)
+	if err != nil {
+		return nil, err
 	}
 	if _, found, err := m.locate(pointer); err != nil {
 		return nil, err

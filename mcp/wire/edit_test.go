@@ -104,6 +104,7 @@ func TestEditRefusesWhatParseWouldRefuse(t *testing.T) {
 		{"through a scalar", func() (*wire.Message, error) { return request.WithMember("/params/s/a", []byte(`1`)) }, wire.RulePointer},
 		{"beyond a list", func() (*wire.Message, error) { return request.WithMember("/params/l/1", []byte(`1`)) }, wire.RulePointer},
 		{"the root", func() (*wire.Message, error) { return request.WithMember("", []byte(`1`)) }, wire.RulePointer},
+		{"a name that is not UTF-8", func() (*wire.Message, error) { return request.WithMember("/params/\xff", []byte(`1`)) }, wire.RulePointer},
 		{"no pointer", func() (*wire.Message, error) { return request.Without("id") }, wire.RulePointer},
 		{"id of a notification", func() (*wire.Message, error) { return note.WithID(wire.NumberID(1)) }, wire.RuleID},
 		{"no id for a request", func() (*wire.Message, error) { return request.WithID(wire.ID{}) }, wire.RuleID},

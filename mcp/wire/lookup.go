@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -23,9 +24,9 @@ func (m *Message) Member(pointer string) (raw []byte, found bool, err error) {
 }
 
 func (m *Message) locate(pointer string) (where span, found bool, err *Error) {
-	tokens, ok := canon.SplitPointer(pointer)
-	if !ok {
-		return span{}, false, refuse(CodeInternal, RulePointer, "", -1)
+	tokens, err := splitPointer(pointer)
+	if err != nil {
+		return span{}, false, err
 	}
 	where = m.root
 	for _, token := range tokens {
@@ -34,6 +35,25 @@ func (m *Message) locate(pointer string) (where span, found bool, err *Error) {
 		}
 	}
 	return where, true, nil
+}
+
+// splitPointer returns the tokens of a pointer in valid UTF-8: no member name
+// is anything else.
+func splitPointer(pointer string) ([]string, *Error) {
+	tokens, ok := canon.SplitPointer(pointer)
+	if !ok || !utf8.ValidString(pointer) {
+		return nil, refuse(CodeInternal, RulePointer, "", -1)
+	}
+	return tokens, nil
+}
+
+// placeOf is splitPointer for a place that can be edited: not the root.
+func placeOf(pointer string) ([]string, *Error) {
+	tokens, err := splitPointer(pointer)
+	if err == nil && len(tokens) == 0 {
+		err = refuse(CodeInternal, RulePointer, "", -1)
+	}
+	return tokens, err
 }
 
 // blame completes the refusal of a place that the caller asked for.

@@ -116,7 +116,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestG36LimitHoldsWhileReading(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	stream := io.MultiReader(&endless{left: 256 << 20}, strings.NewReader("\n"+ping+"\n"))
+	stream := io.MultiReader(&endless{left: 48 << 20}, strings.NewReader("\n"+ping+"\n"))
 	got, _ := transcript(stream, wire.Limits{MaxFrame: 1 << 20})
 	runtime.ReadMemStats(&after)
 	if diff := cmp.Diff([]string{"size ", "request 1"}, got); diff != "" {
