@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/internal/ids"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
@@ -75,7 +76,7 @@ func (a *Accounts) Create(ctx context.Context, name, password, tenant, principal
 		return Account{}, err
 	}
 	now := a.moment()
-	account := Account{ID: "person-" + strings.ToLower(rand.Text()), Name: clean, Key: FoldName(clean),
+	account := Account{ID: ids.New("person"), Name: clean, Key: FoldName(clean),
 		Tenant: tenant, Principal: principal, Groups: slices.Clone(groups), PasswordHash: hash,
 		Active: true, CreatedAt: now, PasswordAt: now}
 	if err := a.book.AddAccount(ctx, account); err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/seed-de4804fb/verbatim/internal/lookalike"
 )
 
 // MaxName is the longest name in characters.
@@ -95,15 +97,6 @@ func allIn(name string, set []*unicode.RangeTable) bool {
 	return true
 }
 
-// lookalikes maps characters to the Latin letter that they look like, after
-// case folding. It covers whole words that pass as Latin ones.
-var lookalikes = map[rune]rune{
-	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'l', 'ј': 'j', 'к': 'k', 'м': 'm',
-	'н': 'h', 'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's', 'т': 't', 'ц': 'u', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'у': 'y', 'ӏ': 'l',
-	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'h', 'ι': 'l', 'κ': 'k', 'μ': 'm', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't',
-	'υ': 'u', 'χ': 'x', 'γ': 'y', 'ϲ': 'c', 'ı': 'l', 'i': 'l', '1': 'l', '0': 'o', 'օ': 'o', 'ո': 'n',
-}
-
 // FoldName returns what equal and look-alike names share: the key under
 // which an account is found. It never fails; of a name that CleanName
 // refuses it returns a key that no account has.
@@ -113,10 +106,20 @@ func FoldName(name string) string {
 		return ""
 	}
 	folded := norm.NFKC.String(cases.Fold().String(clean))
-	return strings.Map(func(r rune) rune {
-		if latin, found := lookalikes[r]; found {
-			return latin
-		}
+	return strings.Map(skeleton, folded)
+}
+
+// skeleton returns one of the characters that look like r.
+func skeleton(r rune) rune {
+	if latin, found := lookalike.Letter(r); found {
+		r = latin
+	}
+	switch r {
+	case '0':
+		return 'o'
+	case '1', 'i':
+		return 'l'
+	default:
 		return r
-	}, folded)
+	}
 }
