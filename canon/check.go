@@ -42,7 +42,7 @@ func (d *scanner) check(v Value) bool {
 		if d.depth++; d.depth > d.opt.MaxDepth {
 			return d.refuse(noOffset, RuleDepth)
 		}
-		ok := d.checkElements(v.elems) && d.checkMembers(v.members)
+		ok := d.checkElements(v.elems()) && d.checkMembers(v.members())
 		d.depth--
 		return ok
 	default:
@@ -61,18 +61,17 @@ func (d *scanner) checkElements(elems []Value) bool {
 }
 
 func (d *scanner) checkMembers(members []Member) bool {
-	d.twins.enter()
+	var seen names
 	for i := range members {
 		name := members[i].Name
 		if !utf8.ValidString(name) {
 			return d.refuse(noOffset, RuleInvalidUTF8)
 		}
-		rule := d.twins.add(members[:i], name, d.opt.FoldTwins)
+		rule := d.twins.add(&seen, members[:i], name, d.opt.FoldTwins)
 		if rule != "" && !d.refuse(noOffset, rule) || !d.check(members[i].Value) {
 			d.path = append(d.path, token{name: name, index: -1})
 			return false
 		}
 	}
-	d.twins.leave()
 	return true
 }

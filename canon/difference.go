@@ -3,51 +3,58 @@ package canon
 // Difference returns the pointer of the first place where b differs from a:
 // in the member order of b, then members that only a has. same is true where
 // there is none.
-func Difference(a, b Value) (pointer string, same bool) { return difference("", a, b) }
+func Difference(a, b Value) (pointer string, same bool) {
+	path, same := difference(a, b)
+	for i := len(path) - 1; i >= 0; i-- {
+		pointer += path[i].join()
+	}
+	return pointer, same
+}
 
-func difference(at string, a, b Value) (string, bool) {
-	if Equal(a, b) {
-		return "", true
-	}
-	if a.kind != b.kind {
-		return at, false
-	}
-	switch a.kind {
-	case Object:
-		return memberDifference(at, a, b)
-	case Array:
-		return elementDifference(at, a, b)
+// difference returns the path to the first difference, innermost first.
+func difference(a, b Value) ([]token, bool) {
+	switch {
+	case a.kind != b.kind || a.text != b.text:
+		return nil, false
+	case a.kind == Object:
+		return memberDifference(a.members(), b.members())
 	default:
-		return at, false
+		return elementDifference(a.elems(), b.elems())
 	}
 }
 
-func memberDifference(at string, a, b Value) (string, bool) {
-	for _, m := range b.members {
-		old, found := a.Get(m.Name)
+func memberDifference(a, b []Member) ([]token, bool) {
+	index := make(map[string]int, len(a))
+	for i := range a {
+		index[a[i].Name] = i
+	}
+	for _, m := range b {
+		here := token{name: m.Name, index: -1}
+		i, found := index[m.Name]
 		if !found {
-			return JoinPointer(at, m.Name), false
+			return []token{here}, false
 		}
-		if p, same := difference(JoinPointer(at, m.Name), old, m.Value); !same {
-			return p, false
+		if path, same := difference(a[i].Value, m.Value); !same {
+			return append(path, here), false
+		}
+		delete(index, m.Name)
+	}
+	for _, m := range a {
+		if _, left := index[m.Name]; left {
+			return []token{{name: m.Name, index: -1}}, false
 		}
 	}
-	for _, m := range a.members {
-		if _, found := b.Get(m.Name); !found {
-			return JoinPointer(at, m.Name), false
-		}
-	}
-	return at, false
+	return nil, true
 }
 
-func elementDifference(at string, a, b Value) (string, bool) {
-	for i := range b.elems {
-		if i >= len(a.elems) {
-			return JoinIndex(at, i), false
-		}
-		if p, same := difference(JoinIndex(at, i), a.elems[i], b.elems[i]); !same {
-			return p, false
+func elementDifference(a, b []Value) ([]token, bool) {
+	for i := range min(len(a), len(b)) {
+		if path, same := difference(a[i], b[i]); !same {
+			return append(path, token{index: i}), false
 		}
 	}
-	return JoinIndex(at, len(b.elems)), false
+	if len(a) != len(b) {
+		return []token{{index: min(len(a), len(b))}}, false
+	}
+	return nil, true
 }

@@ -16,9 +16,9 @@ func (v Value) AppendTo(dst []byte) []byte {
 	case String:
 		return appendString(dst, v.text)
 	case Array:
-		return appendArray(dst, v.elems)
+		return appendArray(dst, v.elems())
 	case Object:
-		return appendObject(dst, v.members)
+		return appendObject(dst, v.members())
 	default:
 		return append(dst, "null"...)
 	}

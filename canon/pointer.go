@@ -55,10 +55,10 @@ func (v Value) child(token string) (Value, bool) {
 		return v.Get(token)
 	case Array:
 		i, err := strconv.Atoi(token)
-		if err != nil || i < 0 || i >= len(v.elems) || strconv.Itoa(i) != token {
+		if err != nil || i < 0 || i >= v.Len() || strconv.Itoa(i) != token {
 			return Value{}, false
 		}
-		return v.elems[i], true
+		return v.At(i), true
 	default:
 		return Value{}, false
 	}
@@ -141,8 +141,8 @@ func (v Value) without(tokens []string) Value {
 	if v.kind != Object {
 		return v
 	}
-	members := make([]Member, 0, len(v.members))
-	for _, m := range v.members {
+	members := make([]Member, 0, v.Len())
+	for _, m := range v.members() {
 		if m.Name != tokens[0] {
 			members = append(members, m)
 		}

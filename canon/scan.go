@@ -20,6 +20,7 @@ type scanner struct {
 	// elems and members are stacks shared by the open containers.
 	elems   []Value
 	members []Member
+	mem     memory
 	twins   twins
 	buf     []byte
 
@@ -60,14 +61,14 @@ func (d *scanner) peek() byte {
 	return 0
 }
 
+// space moves pos over white space (RFC 8259 §2).
 func (d *scanner) space() {
 	for d.pos < len(d.s) {
-		switch d.s[d.pos] {
-		case ' ', '\t', '\n', '\r':
-			d.pos++
-		default:
+		c := d.s[d.pos]
+		if c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return
 		}
+		d.pos++
 	}
 }
 
@@ -163,10 +164,10 @@ func (d *scanner) array() (Value, bool) {
 			break
 		}
 	}
-	elems := make([]Value, len(d.elems)-base)
-	copy(elems, d.elems[base:])
+	kids := d.mem.children()
+	kids.elems = d.mem.keepElems(d.elems[base:])
 	d.elems = d.elems[:base]
-	return Value{kind: Array, elems: elems}, true
+	return Value{kind: Array, kids: kids}, true
 }
 
 func (d *scanner) object() (Value, bool) {
@@ -175,9 +176,9 @@ func (d *scanner) object() (Value, bool) {
 		return Value{kind: Object}, ok
 	}
 	base := len(d.members)
-	d.twins.enter()
+	var seen names
 	for {
-		if !d.member(base) {
+		if !d.member(base, &seen) {
 			return Value{}, false
 		}
 		more, ok := d.next('}')
@@ -188,15 +189,14 @@ func (d *scanner) object() (Value, bool) {
 			break
 		}
 	}
-	d.twins.leave()
-	members := make([]Member, len(d.members)-base)
-	copy(members, d.members[base:])
+	kids := d.mem.children()
+	kids.members = d.mem.keepMembers(d.members[base:])
 	d.members = d.members[:base]
-	return Value{kind: Object, members: members}, true
+	return Value{kind: Object, kids: kids}, true
 }
 
 // member reads one name and value of the object whose members start at base.
-func (d *scanner) member(base int) bool {
+func (d *scanner) member(base int, seen *names) bool {
 	start := d.pos
 	if d.peek() != '"' {
 		return d.unexpected()
@@ -205,26 +205,25 @@ func (d *scanner) member(base int) bool {
 	if !ok {
 		return false
 	}
-	if !d.named(name, start, base) {
-		d.path = append(d.path, token{name: name, index: -1})
-		return false
+	if rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins); rule != "" {
+		ok = d.refuse(start, rule)
 	}
-	d.members = append(d.members, Member{Name: name})
-	at := len(d.members) - 1
-	v, ok := d.value()
+	var v Value
+	if ok = ok && d.colon(); ok {
+		d.members = append(d.members, Member{Name: name})
+		v, ok = d.value()
+	}
 	if !ok {
 		d.path = append(d.path, token{name: name, index: -1})
 		return false
 	}
-	d.members[at].Value = v
+	// What the value has put on the stack is gone again: the member is last.
+	d.members[len(d.members)-1].Value = v
 	return true
 }
 
-// named checks that the name is new and reads the colon after it.
-func (d *scanner) named(name string, start, base int) bool {
-	if rule := d.twins.add(d.members[base:], name, d.opt.FoldTwins); rule != "" {
-		return d.refuse(start, rule)
-	}
+// colon moves pos over the colon behind a name.
+func (d *scanner) colon() bool {
 	d.space()
 	if d.peek() != ':' {
 		return d.unexpected()

@@ -10,30 +10,28 @@ import (
 // objects use a hash set, so that no object costs more than linear time.
 const fewNames = 16
 
-// twins finds names that one object must not hold twice. It keeps one set for
-// every open object that has outgrown fewNames.
+// names is the set of one open object that has outgrown fewNames; nil before.
+// It maps a name, folded if asked for, to the index of the member.
+type names map[string]int
+
+// twins finds names that one object must not hold twice.
 type twins struct {
-	sets []map[string]int // name, folded if asked for -> index of the member
 	buf  []byte
 	work int // names compared or hashed; tests bound it
 }
 
-func (t *twins) enter() { t.sets = append(t.sets, nil) }
-
-func (t *twins) leave() { t.sets = t.sets[:len(t.sets)-1] }
-
 // add reports the rule that name breaks beside the members before it.
-func (t *twins) add(before []Member, name string, fold bool) string {
+func (t *twins) add(seen *names, before []Member, name string, fold bool) string {
 	if len(before) < fewNames {
 		return t.compare(before, name, fold)
 	}
-	set := t.sets[len(t.sets)-1]
+	set := *seen
 	if set == nil {
-		set = make(map[string]int, 4*fewNames)
+		set = make(names, 4*fewNames)
 		for i := range before {
 			set[t.key(before[i].Name, fold)] = i
 		}
-		t.sets[len(t.sets)-1] = set
+		*seen = set
 	}
 	key := t.key(name, fold)
 	if i, found := set[key]; found {

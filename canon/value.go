@@ -35,10 +35,30 @@ func (k Kind) String() string {
 // Numbers keep their RFC 8785 text, which for values accepted by the
 // arguments decoder is also their exact decimal value.
 type Value struct {
-	kind    Kind
-	text    string // String: content. Number: RFC 8785 text. Bool: "true" or "false".
+	_    [0]func() // not comparable: two equal values may be two trees
+	text string    // String: content. Number: RFC 8785 text. Bool: "true" or "false".
+	kids *children // Array, Object: what is in it; nil if nothing is
+	kind Kind
+}
+
+// children are apart from Value to keep Value small: most values are scalars.
+type children struct {
 	elems   []Value
 	members []Member
+}
+
+func (v Value) elems() []Value {
+	if v.kids == nil {
+		return nil
+	}
+	return v.kids.elems
+}
+
+func (v Value) members() []Member {
+	if v.kids == nil {
+		return nil
+	}
+	return v.kids.members
 }
 
 // Member is one name and value of an object, in document order.
@@ -67,12 +87,22 @@ func IntValue(i int64) Value {
 }
 
 // ArrayValue returns a JSON array. It keeps elems; the caller gives it up.
-func ArrayValue(elems ...Value) Value { return Value{kind: Array, elems: elems} }
+func ArrayValue(elems ...Value) Value {
+	if len(elems) == 0 {
+		return Value{kind: Array}
+	}
+	return Value{kind: Array, kids: &children{elems: elems}}
+}
 
 // ObjectValue returns a JSON object with the members in the given order. It
 // keeps members; the caller gives it up. Names must be unique: [Check] and
 // snapshot.Freeze refuse duplicates.
-func ObjectValue(members ...Member) Value { return Value{kind: Object, members: members} }
+func ObjectValue(members ...Member) Value {
+	if len(members) == 0 {
+		return Value{kind: Object}
+	}
+	return Value{kind: Object, kids: &children{members: members}}
+}
 
 // MaxSafeInteger is 2^53-1, the largest integer that every JSON reader keeps
 // exactly (RFC 7493 §2.2).
@@ -126,37 +156,38 @@ func (v Value) Int64() (int64, bool) {
 
 // Len returns the number of elements or members; 0 for scalars.
 func (v Value) Len() int {
-	if v.kind == Object {
-		return len(v.members)
+	if v.kids == nil {
+		return 0
 	}
-	return len(v.elems)
+	return len(v.kids.elems) + len(v.kids.members)
 }
 
 // At returns element i of an array. It panics if i is out of range.
-func (v Value) At(i int) Value { return v.elems[i] }
+func (v Value) At(i int) Value { return v.elems()[i] }
 
 // Member returns member i of an object, in document order. It panics if i is
 // out of range.
 func (v Value) Member(i int) (name string, value Value) {
-	m := v.members[i]
+	m := v.members()[i]
 	return m.Name, m.Value
 }
 
 // Get returns the member called name, byte for byte.
 func (v Value) Get(name string) (Value, bool) {
-	for i := range v.members {
-		if v.members[i].Name == name {
-			return v.members[i].Value, true
+	members := v.members()
+	for i := range members {
+		if members[i].Name == name {
+			return members[i].Value, true
 		}
 	}
 	return Value{}, false
 }
 
 // Members returns a copy of the members of an object, in document order.
-func (v Value) Members() []Member { return append([]Member(nil), v.members...) }
+func (v Value) Members() []Member { return append([]Member(nil), v.members()...) }
 
 // Elements returns a copy of the elements of an array.
-func (v Value) Elements() []Value { return append([]Value(nil), v.elems...) }
+func (v Value) Elements() []Value { return append([]Value(nil), v.elems()...) }
 
 // Equal reports whether a and b have the same canonical form: member order is
 // ignored, everything else counts.
@@ -164,25 +195,35 @@ func Equal(a, b Value) bool {
 	if a.kind != b.kind || a.text != b.text || a.Len() != b.Len() {
 		return false
 	}
-	for i := range a.elems {
-		if !Equal(a.elems[i], b.elems[i]) {
+	x, y := a.elems(), b.elems()
+	for i := range x {
+		if !Equal(x[i], y[i]) {
 			return false
 		}
 	}
-	return equalMembers(a, b)
+	return equalMembers(a.members(), b.members())
 }
 
-func equalMembers(a, b Value) bool {
-	if len(a.members) == 0 {
-		return true
+// equalMembers compares members in the same order without a set.
+func equalMembers(a, b []Member) bool {
+	same := 0
+	for same < len(a) && a[same].Name == b[same].Name {
+		if !Equal(a[same].Value, b[same].Value) {
+			return false
+		}
+		same++
 	}
-	index := make(map[string]int, len(b.members))
-	for i := range b.members {
-		index[b.members[i].Name] = i
+	return same == len(a) || equalUnordered(a[same:], b[same:])
+}
+
+func equalUnordered(a, b []Member) bool {
+	index := make(map[string]int, len(b))
+	for i := range b {
+		index[b[i].Name] = i
 	}
-	for i := range a.members {
-		j, ok := index[a.members[i].Name]
-		if !ok || !Equal(a.members[i].Value, b.members[j].Value) {
+	for i := range a {
+		j, ok := index[a[i].Name]
+		if !ok || !Equal(a[i].Value, b[j].Value) {
 			return false
 		}
 	}
