@@ -23,9 +23,15 @@ func (r Rule) Check() error {
 	if len(r.From) == 0 || len(r.Into) == 0 {
 		return fmt.Errorf("resolver %q needs from and into", r.Name)
 	}
+	if err := r.checkRoles(); err != nil {
+		return err
+	}
 	stem, err := r.stem()
 	if err != nil {
 		return err
+	}
+	if stem != "" && !anyStarred(r.From) {
+		return fmt.Errorf("resolver %q: no source lies below %s", r.Name, stem)
 	}
 	seen := map[string]bool{}
 	for _, role := range sortedKeys(r.Into) {
@@ -84,6 +90,15 @@ func (r Rule) stem() (string, error) {
 		}
 	}
 	return stem, nil
+}
+
+func anyStarred(side map[string]string) bool {
+	for _, p := range side {
+		if starred(p) {
+			return true
+		}
+	}
+	return false
 }
 
 func starred(pointer string) bool { return stemOf(pointer) != "" }
