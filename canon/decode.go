@@ -89,11 +89,18 @@ func Decode(src []byte, opt Options) (Value, error) {
 	}
 	d.s = string(src)
 	d.dirty = !utf8.ValidString(d.s)
+	d.reserve()
 	v, ok := d.document()
 	if !ok {
 		return Value{}, d.violations()
 	}
 	return v, nil
+}
+
+// reserve makes stacks that hold an ordinary call.
+func (d *scanner) reserve() {
+	n := min(len(d.s)/8+1, 2*firstPiece)
+	d.elems, d.members = make([]Value, 0, n/2), make([]Member, 0, n)
 }
 
 // document reads the whole text.

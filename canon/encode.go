@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ func (v Value) AppendTo(dst []byte) []byte {
 	case Array:
 		return appendArray(dst, v.elems())
 	case Object:
-		return appendObject(dst, v.members())
+		return appendObject(dst, v.kids)
 	default:
 		return append(dst, "null"...)
 	}
@@ -40,18 +41,26 @@ func appendArray(dst []byte, elems []Value) []byte {
 
 // appendObject writes the members sorted by the UTF-16 code units of their
 // names (RFC 8785 §3.2.3).
-func appendObject(dst []byte, members []Member) []byte {
-	members = validNames(members)
-	if !sortedNames(members) {
-		members = slices.Clone(members)
-		slices.SortStableFunc(members, func(a, b Member) int { return compareNames(a.Name, b.Name) })
+func appendObject(dst []byte, kids *children) []byte {
+	if kids == nil {
+		return append(dst, '{', '}')
 	}
+	members := kids.members
+	if !kids.sound {
+		members = validNames(members)
+	}
+	var few [fewNames]int32
+	order := sortNames(few[:0], members)
 	dst = append(dst, '{')
-	for i := range members {
-		if i > 0 {
-			if members[i].Name == members[i-1].Name {
-				continue
-			}
+	for at := range members {
+		i := at
+		if order != nil {
+			i = int(order[at])
+		}
+		if !kids.sound && at > 0 && members[i].Name == members[before(order, at)].Name {
+			continue
+		}
+		if at > 0 {
 			dst = append(dst, ',')
 		}
 		dst = appendString(dst, members[i].Name)
@@ -59,6 +68,46 @@ func appendObject(dst []byte, members []Member) []byte {
 		dst = members[i].Value.AppendTo(dst)
 	}
 	return append(dst, '}')
+}
+
+func before(order []int32, at int) int {
+	if order == nil {
+		return at - 1
+	}
+	return int(order[at-1])
+}
+
+// sortNames returns the order in which to write members, in the memory of
+// order if it fits; nil means that they are in order. Equal names stay in
+// document order.
+func sortNames(order []int32, members []Member) []int32 {
+	sorted := true
+	for i := 1; i < len(members) && sorted; i++ {
+		sorted = compareNames(members[i-1].Name, members[i].Name) <= 0
+	}
+	if sorted {
+		return nil
+	}
+	if len(members) > cap(order) {
+		order = make([]int32, 0, len(members))
+		for i := range members {
+			order = append(order, int32(i))
+		}
+		slices.SortFunc(order, func(a, b int32) int {
+			return cmp.Or(compareNames(members[a].Name, members[b].Name), int(a-b))
+		})
+		return order
+	}
+	for i := range members {
+		at := len(order)
+		order = append(order, int32(i))
+		for at > 0 && compareNames(members[order[at-1]].Name, members[i].Name) > 0 {
+			order[at] = order[at-1]
+			at--
+		}
+		order[at] = int32(i)
+	}
+	return order
 }
 
 // validNames returns members with names that appendString writes unchanged, so
@@ -75,15 +124,6 @@ func validNames(members []Member) []Member {
 		return members
 	}
 	return members
-}
-
-func sortedNames(members []Member) bool {
-	for i := 1; i < len(members); i++ {
-		if compareNames(members[i-1].Name, members[i].Name) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // compareNames orders two UTF-8 texts by their UTF-16 code units. That is the
@@ -106,13 +146,27 @@ func compareNames(a, b string) int {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes a JSON string with the fewest escapes (RFC 8785
-// §3.2.2.2).
+// plain tells which bytes of a string stand for themselves: ASCII that needs
+// no escape (RFC 8785 §3.2.2.2).
+var plain = plainBytes()
+
+func plainBytes() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}
+
+// appendString writes a JSON string with the fewest escapes.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
+		if plain[c] {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && n == 1 {
@@ -121,10 +175,6 @@ func appendString(dst []byte, s string) []byte {
 				start = i + 1
 			}
 			i += n
-			continue
-		}
-		if c >= 0x20 && c != '"' && c != '\\' {
-			i++
 			continue
 		}
 		dst = append(dst, s[start:i]...)

@@ -12,12 +12,12 @@ type memory struct {
 
 const (
 	firstPiece = 8
-	lastPiece  = 512
+	lastPiece  = 256
 )
 
 // piece returns how many entries the next piece has, at least n.
 func (m *memory) piece(n int) int {
-	return max(n, min(max(m.used, firstPiece), lastPiece))
+	return max(n, min(max(m.used/2, firstPiece), lastPiece))
 }
 
 func (m *memory) children() *children {

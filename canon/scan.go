@@ -190,6 +190,7 @@ func (d *scanner) object() (Value, bool) {
 		}
 	}
 	kids := d.mem.children()
+	kids.sound = true
 	kids.members = d.mem.keepMembers(d.members[base:])
 	d.members = d.members[:base]
 	return Value{kind: Object, kids: kids}, true

@@ -8,61 +8,56 @@ import (
 
 // text scans the string whose quote is at pos and moves pos behind it.
 func (d *scanner) text() (string, bool) {
-	d.pos++
-	start := d.pos
-	for d.pos < len(d.s) {
-		switch c := d.s[d.pos]; {
-		case c == '"':
-			s := d.s[start:d.pos]
-			if d.dirty && !d.validUTF8(start) {
-				return "", false
-			}
-			d.pos++
-			return s, true
-		case c == '\\':
-			return d.escaped(start)
-		case c < 0x20:
-			return "", d.refuse(d.pos, RuleControlCharacter)
-		default:
-			d.pos++
-		}
+	start := d.pos + 1
+	s, i := d.s, start
+	for i < len(s) && (plain[s[i]] || s[i] >= utf8.RuneSelf) {
+		i++
 	}
+	d.pos = i
 	if d.dirty && !d.validUTF8(start) {
 		return "", false
 	}
-	return "", d.refuse(len(d.s), RuleTruncated)
+	switch d.peek() {
+	case '"':
+		d.pos++
+		return s[start:i], true
+	case '\\':
+		return d.escaped(start)
+	}
+	return "", d.badText()
+}
+
+// badText refuses what ends a string at pos without closing it.
+func (d *scanner) badText() bool {
+	if d.pos < len(d.s) {
+		return d.refuse(d.pos, RuleControlCharacter)
+	}
+	return d.refuse(len(d.s), RuleTruncated)
 }
 
 // escaped goes on with a string that has escapes; the first is at pos.
 func (d *scanner) escaped(start int) (string, bool) {
 	d.buf = append(d.buf[:0], d.s[start:d.pos]...)
-	if d.dirty && !d.validUTF8(start) {
-		return "", false
-	}
-	for d.pos < len(d.s) {
-		switch c := d.s[d.pos]; {
-		case c == '"':
-			d.pos++
-			return string(d.buf), true
-		case c == '\\':
-			if !d.escape() {
-				return "", false
-			}
-		case c < 0x20:
-			return "", d.refuse(d.pos, RuleControlCharacter)
-		case d.dirty && c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(d.s[d.pos:])
-			if r == utf8.RuneError && n == 1 {
-				return "", d.refuse(d.pos, RuleInvalidUTF8)
-			}
-			d.buf = append(d.buf, d.s[d.pos:d.pos+n]...)
-			d.pos += n
-		default:
-			d.buf = append(d.buf, c)
-			d.pos++
+	for d.peek() == '\\' {
+		if !d.escape() {
+			return "", false
 		}
+		from := d.pos
+		s, i := d.s, from
+		for i < len(s) && (plain[s[i]] || s[i] >= utf8.RuneSelf) {
+			i++
+		}
+		d.pos = i
+		if d.dirty && !d.validUTF8(from) {
+			return "", false
+		}
+		d.buf = append(d.buf, s[from:i]...)
 	}
-	return "", d.refuse(len(d.s), RuleTruncated)
+	if d.peek() != '"' {
+		return "", d.badText()
+	}
+	d.pos++
+	return string(d.buf), true
 }
 
 // validUTF8 checks the bytes from start to pos.

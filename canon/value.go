@@ -45,6 +45,7 @@ type Value struct {
 type children struct {
 	elems   []Value
 	members []Member
+	sound   bool // Decode made it: names are valid UTF-8 and unique
 }
 
 func (v Value) elems() []Value {
