@@ -41,6 +41,7 @@ const (
 	RuleToolName    Rule = "tool_name"
 	RuleTools       Rule = "tools"
 	RulePointer     Rule = "pointer"
+	RuleHeader      Rule = "header"
 )
 
 // sentences says for each rule what would be accepted.
@@ -62,6 +63,7 @@ var sentences = map[Rule]string{
 	RuleParams:      "params and params._meta must be objects",
 	RuleToolName:    "the tool or prompt name must be a string",
 	RuleTools:       "result.tools must be a list of tool objects with distinct names and an inputSchema object",
+	RuleHeader:      "a header is missing, malformed or differs from the message",
 	RulePointer:     "the place to read or edit does not exist or is not an object",
 }
 
@@ -69,7 +71,8 @@ var sentences = map[Rule]string{
 type Error struct {
 	Code Code
 	Rule Rule
-	// Pointer is the RFC 6901 pointer of the object or member; "" is the frame.
+	// Pointer is the RFC 6901 pointer of the object or member, or "header" and
+	// a header's name; "" is the frame.
 	Pointer string
 	// Offset is the byte offset in the frame, or -1 where there is none.
 	Offset int

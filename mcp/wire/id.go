@@ -71,3 +71,13 @@ func (id ID) Key() string { return id.key }
 func appendText(dst []byte, s string) []byte {
 	return canon.StringValue(strings.ToValidUTF8(s, "\uFFFD")).AppendTo(dst)
 }
+
+// Text decodes a raw JSON string, such as [Message.Member] returns. ok is
+// false for any other kind of value and for lone surrogates.
+func Text(raw []byte) (text string, ok bool) {
+	where, err := scanDocument(raw, 1)
+	if err != nil {
+		return "", false
+	}
+	return textAt(raw, where)
+}
