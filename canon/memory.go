@@ -13,6 +13,7 @@ type memory struct {
 const (
 	firstPiece = 8
 	lastPiece  = 256
+	firstKids  = 4 // one container for so many values and members
 )
 
 // piece returns how many entries the next piece has, at least n.
@@ -22,7 +23,7 @@ func (m *memory) piece(n int) int {
 
 func (m *memory) children() *children {
 	if len(m.kids) == 0 {
-		m.kids = make([]children, max(1, m.piece(1)/firstPiece))
+		m.kids = make([]children, m.piece(1)/firstKids)
 	}
 	c := &m.kids[0]
 	m.kids = m.kids[1:]
