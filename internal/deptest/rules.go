@@ -64,6 +64,8 @@ func Verbatim() Rules {
 			"identity": {"golang.org/x/text/unicode/norm"},
 			"catalog":  {"golang.org/x/text/unicode/norm", "golang.org/x/net/idna"},
 			"audit":    {"golang.org/x/mod/sumdb/note", "golang.org/x/mod/sumdb/tlog"},
+
+			"internal/lookalike": {"golang.org/x/text/unicode/norm"},
 		}},
 		Libraries: libraries(),
 		Calls:     calls(),
@@ -119,7 +121,7 @@ func libraries() []Library {
 		{"golang.org/x/net/idna", []string{"schema", "resolve", "catalog"}},
 		{"golang.org/x/sys", []string{"cmd/...", "internal/..."}},
 		{"golang.org/x/term", []string{"cmd/..."}},
-		{"golang.org/x/text", []string{"auth/...", "schema", "resolve", "identity", "catalog", "web/..."}},
+		{"golang.org/x/text", []string{"auth/...", "schema", "resolve", "identity", "catalog", "web/...", "internal/lookalike"}},
 	}
 }
 
