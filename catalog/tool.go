@@ -98,3 +98,6 @@ type DryRun struct {
 	Compare  []string // members that count; empty: all
 	Timeout  time.Duration
 }
+
+// DefaultTimeout bounds a run whose catalog entry does not say.
+const DefaultTimeout = 60 * time.Second

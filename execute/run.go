@@ -1,0 +1,141 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/internal/permit"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+)
+
+// MaxOutput is the largest answer of a tool that is kept, in bytes.
+const MaxOutput = 10 << 20
+
+// Codes that a run can end with.
+const (
+	CodeOK          = "ok"
+	CodeToolError   = "tool_error"        // the tool said that it failed
+	CodeNotRun      = "tool_not_run"      // proof that nothing happened
+	CodeTimeout     = "outcome_uncertain" // no answer in time
+	CodeUnclear     = "outcome_uncertain" // an answer that proves nothing
+	CodeReadTimeout = "tool_timeout"      // a read that gave no answer
+	CodeTooLarge    = "tool_result_too_large"
+)
+
+// Options are the catalog's facts about the tool.
+type Options struct {
+	Timeout time.Duration // of the run; must be positive
+	// ErrorsUnclear: the tool's own error report proves nothing.
+	ErrorsUnclear bool
+	// Late is called at most once, from another goroutine, when the tool
+	// answers after its run was called uncertain. May be nil.
+	Late func(Ended)
+}
+
+// Ended is how a run ended.
+type Ended struct {
+	State  action.State // Succeeded, Failed or Uncertain
+	Result action.Result
+}
+
+type answer struct {
+	out Output
+	err error
+}
+
+// Run starts the tool with the permit's bytes and waits until it answers, the
+// timeout passes or ctx ends. It fails only with [ErrPermit], before the
+// tool could start; every other end is an [Ended].
+func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, error) {
+	if !p.Valid() || h == nil || opt.Timeout <= 0 {
+		return Ended{}, ErrPermit
+	}
+	args, err := snapshot.Thaw(p.Args())
+	if err != nil {
+		return Ended{}, fmt.Errorf("%w: frozen bytes are not canonical", ErrPermit)
+	}
+	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
+	answers := make(chan answer, 1)
+	go func() { answers <- call(ctx, h, Input{permit: p, args: args}) }()
+	select {
+	case a := <-answers:
+		cancel()
+		return classify(p.Kind(), a, opt), nil
+	case <-ctx.Done():
+		go waitLate(cancel, answers, p.Kind(), opt)
+		return unanswered(p.Kind()), nil
+	}
+}
+
+// call turns a panic into an unclear end: nobody knows how far it came.
+func call(ctx context.Context, h Handler, in Input) (a answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			a = answer{err: errPanic}
+		}
+	}()
+	out, err := h.Handle(ctx, in)
+	return answer{out, err}
+}
+
+var errPanic = errors.New("the tool panicked")
+
+func waitLate(cancel context.CancelFunc, answers <-chan answer, kind permit.Kind, opt Options) {
+	defer cancel()
+	a := <-answers
+	if opt.Late != nil {
+		opt.Late(classify(kind, a, opt))
+	}
+}
+
+func unanswered(kind permit.Kind) Ended {
+	if kind != permit.Mutation {
+		return ended(action.Failed, "", CodeReadTimeout, "no answer in time")
+	}
+	return ended(action.Uncertain, "", CodeTimeout, "no answer in time")
+}
+
+func classify(kind permit.Kind, a answer, opt Options) Ended {
+	mutation := kind == permit.Mutation
+	switch {
+	case errors.Is(a.err, ErrNotRun):
+		return ended(action.Failed, action.EvidenceProved, CodeNotRun, "nothing was sent")
+	case a.err != nil && mutation && unclear(a.err, opt):
+		return ended(action.Uncertain, "", CodeUnclear, "the error proves nothing")
+	case a.err != nil:
+		return ended(action.Failed, action.EvidenceReported, CodeToolError, "the tool returned an error")
+	case len(a.out.Bytes) > MaxOutput:
+		return tooLarge(mutation)
+	case a.out.IsError && mutation && opt.ErrorsUnclear:
+		return with(ended(action.Uncertain, "", CodeUnclear, "the tool's error report proves nothing"), a.out)
+	case a.out.IsError:
+		return with(ended(action.Failed, action.EvidenceReported, CodeToolError, "the tool reported an error"), a.out)
+	default:
+		return with(ended(action.Succeeded, "", CodeOK, ""), a.out)
+	}
+}
+
+// tooLarge: a mutation that answered did run; only its answer is lost.
+func tooLarge(mutation bool) Ended {
+	if mutation {
+		return ended(action.Uncertain, "", CodeTooLarge, "the answer is too large to keep")
+	}
+	return ended(action.Failed, action.EvidenceReported, CodeTooLarge, "the answer is too large")
+}
+
+func unclear(err error, opt Options) bool {
+	return opt.ErrorsUnclear || errors.Is(err, errPanic) || errors.Is(err, ErrLost) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+func ended(s action.State, evidence, code, detail string) Ended {
+	return Ended{s, action.Result{Evidence: evidence, Code: code, Detail: detail, Comparison: "equal"}}
+}
+
+func with(e Ended, out Output) Ended {
+	e.Result.Output, e.Result.IsError = out.Bytes, out.IsError
+	return e
+}
