@@ -155,3 +155,25 @@ func TestErrorsNameOnlyKnownMembers(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestLongNamesAreNotAskedAbout bounds what Known has to read.
+func TestLongNamesAreNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	opt := canon.Options{Known: func(pointer string) bool {
+		asked += len(pointer)
+		return true
+	}}
+	deep := strings.Repeat(`{"a":`, 60)
+	_, err := canon.Decode([]byte(`{"b":{"`+strings.Repeat("x", 1<<19)+`":`+deep+`-0`), opt)
+	var vs canon.Violations
+	if !errors.As(err, &vs) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("/b"+strings.Repeat("/<unknown>", 61), vs[0].Pointer); diff != "" {
+		t.Error(diff)
+	}
+	if asked != len("/b") {
+		t.Errorf("asked about %d bytes", asked)
+	}
+}

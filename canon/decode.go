@@ -76,8 +76,9 @@ const byteOrderMark = "\ufeff"
 // Decode reads exactly one JSON value of any kind (RFC 8259), with white
 // space around it. It refuses what RFC 8785 §3.1 and RFC 7493 (I-JSON) leave
 // open: duplicate names, lone surrogates, numbers that no double comes near.
-// The error is a [Violations] with the first fault, or wraps ErrOptions.
-// It keeps no reference to src.
+// The error is a [Violations] with the first fault, or wraps ErrOptions. It
+// keeps no reference to src, but any part of the Value keeps a copy of all of
+// the text.
 func Decode(src []byte, opt Options) (Value, error) {
 	if err := opt.Check(); err != nil {
 		return Value{}, err
@@ -133,6 +134,11 @@ func (d *scanner) violations() Violations {
 	}}
 }
 
+// maxKnownName is the longest name that Options.Known is asked about, and
+// below a longer one nothing is known: asking about each place below it again
+// would cost more than linear time.
+const maxKnownName = 1024
+
 // pointer joins the path, with the names that may not be shown replaced.
 func (d *scanner) pointer() string {
 	var exact, shown strings.Builder
@@ -144,10 +150,14 @@ func (d *scanner) pointer() string {
 	if d.opt.Known == nil {
 		return exact.String()
 	}
+	hidden := false
 	for i, end := range ends {
 		t := d.path[len(d.path)-1-i]
-		if t.index < 0 && !d.opt.Known(exact.String()[:end]) {
-			t.name = UnknownName
+		if t.index < 0 {
+			hidden = hidden || len(t.name) > maxKnownName
+			if hidden || !d.opt.Known(exact.String()[:end]) {
+				t.name = UnknownName
+			}
 		}
 		shown.WriteString(t.join())
 	}

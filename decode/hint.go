@@ -136,9 +136,9 @@ func atStart(rest []byte) string {
 		return RuleSingleQuotes
 	case isComment(rest):
 		return RuleComment
-	case c == '+' || c == '.':
+	case c == '+' || c == '.' || isDigit(c):
 		return RuleNumberSyntax
-	case isWordByte(c) || c == '<' || c == '(' || c == '*' || c == '-':
+	case isWordByte(c) || c == '<' || c == '(' || c == '*':
 		return RuleTextBefore
 	default:
 		return canon.RuleSyntax
