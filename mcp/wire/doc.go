@@ -30,6 +30,13 @@
 // member that is added goes to the end of its object; one that is removed
 // takes one comma with it.
 //
+// # Transports
+//
+// [Reader] and [Writer] are the stdio transport, [EventReader] and
+// [EventWriter] the streams of the HTTP transports. [Message.Headers] and
+// [Message.CheckHeaders] keep HTTP headers and body one statement. The era of
+// a request is its own ([Message.ProtocolVersion]); nothing here has a session.
+//
 // # Tool definitions
 //
 // The digest of a tool definition is SHA-256 over the RFC 8785 form of the

@@ -27,13 +27,14 @@ func (k Kind) String() string {
 // Limits bound one frame. A field that is zero or negative means its default.
 type Limits struct {
 	MaxFrame int // bytes; default DefaultMaxFrame
-	MaxDepth int // nesting of the whole frame; default DefaultMaxDepth
+	MaxDepth int // nesting of the whole frame, at most CeilingDepth; default DefaultMaxDepth
 }
 
-// The default limits.
+// The default limits, and the highest depth: that of the recursion here.
 const (
 	DefaultMaxFrame = 10 << 20
 	DefaultMaxDepth = 256
+	CeilingDepth    = 1000
 )
 
 func (l Limits) frame() int {
@@ -47,7 +48,7 @@ func (l Limits) depth() int {
 	if l.MaxDepth <= 0 {
 		return DefaultMaxDepth
 	}
-	return l.MaxDepth
+	return min(l.MaxDepth, CeilingDepth)
 }
 
 // Message is one strictly parsed JSON-RPC 2.0 message: its bytes, and where

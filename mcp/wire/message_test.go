@@ -232,6 +232,9 @@ func TestParseKeepsLimits(t *testing.T) {
 	if err := refused(t, []byte(strings.Repeat("[", 5<<20)), wire.Limits{}); err.Rule != wire.RuleDepth {
 		t.Errorf("endless nesting: %+v", err)
 	}
+	if err := refused(t, []byte(strings.Repeat("[", 5000)), wire.Limits{MaxDepth: 1 << 30}); err.Rule != wire.RuleDepth || err.Offset != wire.CeilingDepth {
+		t.Errorf("beyond the highest depth: %+v", err)
+	}
 	if _, err := wire.Parse(make([]byte, wire.DefaultMaxFrame+1), wire.Limits{MaxFrame: -1}); err == nil {
 		t.Error("a negative limit switched the check off")
 	}

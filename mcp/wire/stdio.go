@@ -94,14 +94,21 @@ func (r *Reader) skip(line, piece []byte, err error) error {
 // Writer writes newline-delimited frames. It is safe for concurrent use: each
 // message is one Write to the stream.
 type Writer struct {
-	mu     sync.Mutex
-	out    io.Writer
-	buf    []byte
-	broken error
+	mu  sync.Mutex
+	out lineWriter
 }
 
 // NewWriter returns a Writer to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{out: w} }
+func NewWriter(w io.Writer) *Writer { return &Writer{out: lineWriter{out: w}} }
+
+// Write writes one frame and its newline. Raw newlines, which can stand only
+// between tokens, are left out; no other byte is changed. It fails with a
+// [*WriteError].
+func (w *Writer) Write(m *Message) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.write("", m.frame, "")
+}
 
 // WriteError says that a frame did not leave whole. After it the stream holds
 // half a frame or is closed, so every later Write fails as well.
@@ -120,19 +127,22 @@ func (e *WriteError) Error() string {
 // Unwrap returns the error of the stream.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// maxKept is the largest buffer that a Writer keeps between frames.
+// lineWriter writes frames as lines, each in one Write.
+type lineWriter struct {
+	out    io.Writer
+	buf    []byte
+	broken error
+}
+
+// maxKept is the largest buffer that is kept between frames.
 const maxKept = 64 << 10
 
-// Write writes one frame and its newline. Raw newlines, which can stand only
-// between tokens, are left out; no other byte is changed. It fails with a
-// [*WriteError].
-func (w *Writer) Write(m *Message) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (w *lineWriter) write(before string, frame []byte, after string) error {
 	if w.broken != nil {
 		return &WriteError{Err: w.broken}
 	}
-	w.buf = appendLine(w.buf[:0], m.frame)
+	w.buf = appendLine(append(w.buf[:0], before...), frame)
+	w.buf = append(w.buf, after...)
 	n, err := w.out.Write(w.buf)
 	if err == nil && n < len(w.buf) {
 		err = io.ErrShortWrite
