@@ -1,0 +1,152 @@
+package keys
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// Envelope is a signed payload (DSSE v1.0.2). Its payload comes out through
+// [Verify] only: nothing is parsed before its signature holds.
+type Envelope struct {
+	payloadType string
+	payload     []byte
+	signatures  []signature
+}
+
+type signature struct {
+	keyID string // a hint, never trusted
+	sig   []byte
+}
+
+// The limits of an envelope.
+const (
+	maxEnvelope   = 64 << 10
+	maxSignatures = 16
+)
+
+// The ways in which an envelope is refused.
+var (
+	ErrEnvelope    = errors.New("not a DSSE envelope")
+	ErrPayloadType = errors.New("the envelope holds another type of payload")
+	ErrSignature   = errors.New("no signature of the envelope holds")
+)
+
+// Verify returns the payload if one of the keys signed it as payloadType, and
+// which one. Unknown signatures are ignored, as DSSE demands; none that
+// holds is ErrSignature.
+func Verify(e Envelope, payloadType string, trusted ...ed25519.PublicKey) ([]byte, ed25519.PublicKey, error) {
+	if e.payloadType != payloadType {
+		return nil, nil, ErrPayloadType
+	}
+	message := pae(e.payloadType, e.payload)
+	for _, s := range e.signatures {
+		for _, key := range trusted {
+			if len(key) == ed25519.PublicKeySize && ed25519.Verify(key, message, s.sig) {
+				return append([]byte(nil), e.payload...), key, nil
+			}
+		}
+	}
+	return nil, nil, ErrSignature
+}
+
+// pae is the pre-authentication encoding: what is signed (DSSE protocol.md).
+func pae(payloadType string, payload []byte) []byte {
+	out := make([]byte, 0, len(payloadType)+len(payload)+32)
+	out = append(out, "DSSEv1 "...)
+	out = strconv.AppendInt(out, int64(len(payloadType)), 10)
+	out = append(out, ' ')
+	out = append(out, payloadType...)
+	out = append(out, ' ')
+	out = strconv.AppendInt(out, int64(len(payload)), 10)
+	out = append(out, ' ')
+	return append(out, payload...)
+}
+
+// JSON returns the RFC 8785 form of the envelope.
+func (e Envelope) JSON() []byte {
+	signatures := make([]canon.Value, len(e.signatures))
+	for i, s := range e.signatures {
+		signatures[i] = canon.ObjectValue(
+			canon.Member{Name: "keyid", Value: canon.StringValue(s.keyID)},
+			canon.Member{Name: "sig", Value: encoded(s.sig)})
+	}
+	return canon.ObjectValue(
+		canon.Member{Name: "payload", Value: encoded(e.payload)},
+		canon.Member{Name: "payloadType", Value: canon.StringValue(e.payloadType)},
+		canon.Member{Name: "signatures", Value: canon.ArrayValue(signatures...)}).Canonical()
+}
+
+func encoded(b []byte) canon.Value {
+	return canon.StringValue(base64.StdEncoding.EncodeToString(b))
+}
+
+// ParseEnvelope reads the JSON form: exactly the three members, standard
+// padded base64 without a stray bit. It fails with ErrEnvelope.
+func ParseEnvelope(src []byte) (Envelope, error) {
+	v, err := canon.Decode(src, canon.Options{MaxBytes: maxEnvelope, Exact: true, FoldTwins: true})
+	if err != nil {
+		return Envelope{}, fmt.Errorf("%w: %w", ErrEnvelope, err)
+	}
+	var e Envelope
+	fields, err := texts(v, 3, "payload", "payloadType")
+	if err != nil {
+		return Envelope{}, err
+	}
+	if e.payload, err = decoded(fields[0]); err != nil {
+		return Envelope{}, err
+	}
+	e.payloadType = fields[1]
+	list, _ := v.Get("signatures")
+	if list.Kind() != canon.Array || list.Len() == 0 || list.Len() > maxSignatures {
+		return Envelope{}, fmt.Errorf("%w: at /signatures: expected 1 to %d signatures", ErrEnvelope, maxSignatures)
+	}
+	for _, item := range list.Elements() {
+		s, err := parseSignature(item)
+		if err != nil {
+			return Envelope{}, err
+		}
+		e.signatures = append(e.signatures, s)
+	}
+	return e, nil
+}
+
+func parseSignature(v canon.Value) (signature, error) {
+	fields, err := texts(v, 2, "keyid", "sig")
+	if err != nil {
+		return signature{}, err
+	}
+	sig, err := decoded(fields[1])
+	if err != nil {
+		return signature{}, err
+	}
+	return signature{keyID: fields[0], sig: sig}, nil
+}
+
+// texts returns the named strings of an object that has exactly n members.
+func texts(v canon.Value, n int, names ...string) ([]string, error) {
+	if v.Kind() != canon.Object || v.Len() != n {
+		return nil, fmt.Errorf("%w: expected an object of %d members", ErrEnvelope, n)
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		member, ok := v.Get(name)
+		if !ok || member.Kind() != canon.String {
+			return nil, fmt.Errorf("%w: expected a string at /%s", ErrEnvelope, name)
+		}
+		out[i] = member.Text()
+	}
+	return out, nil
+}
+
+func decoded(text string) ([]byte, error) {
+	out, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || base64.StdEncoding.EncodeToString(out) != text {
+		return nil, fmt.Errorf("%w: expected standard base64", ErrEnvelope)
+	}
+	return out, nil
+}
