@@ -1,0 +1,47 @@
+package audit
+
+// The events, a closed list. A store refuses any other.
+const (
+	InputRejected   = "input_rejected"    // failed before the snapshot; no row
+	ReadAllowed     = "read_allowed"      // a read may run; no row
+	HandoffAllowed  = "handoff_allowed"   // control may pass; no row
+	ActionDenied    = "action_denied"     // policy said no
+	ActionSuspended = "action_suspended"  // waits for votes
+	VoteApprove     = "vote_approve"      // one yes
+	VoteReject      = "vote_reject"       // one no; the action is denied
+	ActionApproved  = "action_approved"   // the yeses are enough
+	ActionDismissed = "action_dismissed"  // the requester withdrew it
+	ActionRevoked   = "action_revoked"    // an approver or operator withdrew it
+	ActionExpired   = "action_expired"    // nobody decided or ran it in time
+	ActionClaimed   = "action_claimed"    // one executor prepares the run
+	ClaimDenied     = "claim_denied"      // something moved before the run
+	ActionStarted   = "action_started"    // the commit point: it may run now
+	ActionSucceeded = "action_succeeded"  // it ran
+	ActionFailed    = "action_failed"     // it did not run, or the tool said so
+	ActionUncertain = "action_uncertain"  // nobody knows
+	ActionSettled   = "action_reconciled" // what was uncertain is known
+	CallerLeft      = "caller_left"       // nobody waits for the answer
+	PolicyChanged   = "policy_changed"    // a tool's rules have another digest
+	Stopped         = "stopped"           // an operator froze a kind of action
+	Resumed         = "resumed"           // and lifted it
+	AccountAdded    = "account_added"
+	AccountDisabled = "account_disabled"
+	PasswordChanged = "password_changed"
+)
+
+// Events lists every event.
+func Events() []string {
+	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
+		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionClaimed, ClaimDenied,
+		ActionStarted, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
+		Stopped, Resumed, AccountAdded, AccountDisabled, PasswordChanged}
+}
+
+func known(event string) bool {
+	for _, e := range Events() {
+		if e == event {
+			return true
+		}
+	}
+	return false
+}
