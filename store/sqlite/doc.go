@@ -1,0 +1,20 @@
+// Package sqlite keeps actions in one SQLite file (WAL, synchronous FULL).
+//
+// In: the verbs of verbatim.Store. Out: the rows that they moved, read back
+// from the database, or a refusal of package action beside the row that won.
+// Anything else is an error of the disk or of the database; the transaction
+// is then undone as a whole and no row comes with the error.
+//
+// One process owns the file; a second one gets [ErrOwned]. One goroutine
+// writes. It takes what has queued up, runs each verb in a savepoint of its
+// own and commits them together, so that many callers share one sync. A verb
+// answers only after the commit that holds it. Reads run beside it on
+// connections of their own, each in one snapshot.
+//
+// It promises that a row and its audit record are on the disk before a verb
+// answers, that every edge is checked by compare-and-swap and again by
+// triggers, that time as the store sees it never goes back, and that stored
+// arguments which no longer hash to their proposal hash are refused. It must
+// never store arguments, previews or results unsealed, and never start while
+// durability is off.
+package sqlite

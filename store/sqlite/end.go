@@ -1,0 +1,186 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/audit"
+)
+
+// Dismiss ends a pending or approved row for its requester.
+func (s *Store) Dismiss(ctx context.Context, id, principal string) (action.Action, error) {
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := s.load(t.conn, id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		if row.Principal != principal {
+			return action.Action{}, action.ErrNotFound
+		}
+		if row.State != action.PendingApproval && row.State != action.Approved {
+			return row, action.ErrState
+		}
+		return t.end(row, action.Revoked, audit.ActionDismissed, principal, "dismissed by the requester")
+	})
+}
+
+// Revoke ends a pending, approved or claimed row for an approver or operator.
+func (s *Store) Revoke(ctx context.Context, id, account, reason string) (action.Action, error) {
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := s.load(t.conn, id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		who, err := t.actor(row, account)
+		if err != nil {
+			return visible(row, err), err
+		}
+		if err := mayRevoke(row, who); err != nil {
+			return row, err
+		}
+		return t.end(row, action.Revoked, audit.ActionRevoked, account, reason)
+	})
+}
+
+// mayRevoke: whoever may vote on a row, and operators.
+func mayRevoke(row action.Action, who action.Person) error {
+	if inGroup(who, GroupOperator) {
+		return nil
+	}
+	if row.Terms == nil {
+		return action.ErrIneligible
+	}
+	return approval.Eligible(*row.Terms, approval.ProposerOf(row), who)
+}
+
+// end moves a row that has not started to where it ends without having run.
+func (t *tx) end(row action.Action, state action.State, event, by, detail string) (action.Action, error) {
+	code := codeRevoked
+	if state == action.Expired {
+		code = codeExpired
+	}
+	to := row
+	to.State, to.LeaseUntil, to.Result = state, time.Time{}, end(code, detail)
+	out, err := t.move(row, to)
+	if err != nil {
+		return out, err
+	}
+	r := about(event, row.State, out, by)
+	r.Code = code
+	return out, t.record(r, nil, secrets{"reason": []byte(detail)})
+}
+
+// bySweeper is who ends what nobody ended in time.
+const bySweeper = "sweeper"
+
+// maxSwept is how many rows one transaction of Expire moves.
+const maxSwept = 500
+
+// overdue finds what has run out; the parameters are now and now.
+const overdue = `WHERE (a.state IN ('pending_approval', 'approved', 'claimed') AND a.deadline <= ?)
+	OR (a.state = 'executing' AND a.lease_until <= ?)`
+
+// orphaned finds what an earlier process left running.
+const orphaned = ` OR (a.state = 'executing' AND a.process <> ?)`
+
+// Expire ends what is overdue and, with orphans, what an earlier process of
+// this store left running.
+func (s *Store) Expire(ctx context.Context, orphans bool) ([]action.Action, error) {
+	if orphans {
+		if err := s.adopt(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var all []action.Action
+	for {
+		moved, err := s.sweep(ctx, orphans)
+		all = append(all, moved...)
+		if err != nil || len(moved) < maxSwept {
+			return all, err
+		}
+	}
+}
+
+// adopt notes that the callers of an earlier process are gone and that its
+// claims are free to be taken over.
+func (s *Store) adopt(ctx context.Context) error {
+	return s.write(ctx, syncFull, func(t *tx) error {
+		if _, err := t.exec(`UPDATE action SET caller_gone = 1 WHERE caller_gone = 0 AND process <> ?
+			AND state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain')`, s.process); err != nil {
+			return fmt.Errorf("note that callers left: %w", err)
+		}
+		if _, err := t.exec("UPDATE action SET lease_until = ? WHERE state = 'claimed' AND lease_until > ? AND process <> ?",
+			t.now, t.now, s.process); err != nil {
+			return fmt.Errorf("free claims: %w", err)
+		}
+		return nil
+	})
+}
+
+func (s *Store) sweep(ctx context.Context, orphans bool) ([]action.Action, error) {
+	if idle, err := s.idle(ctx, orphans); idle || err != nil {
+		return nil, err
+	}
+	var moved []action.Action
+	err := s.write(ctx, syncFull, func(t *tx) error {
+		moved = nil
+		rows, err := s.list(t.conn, overdueWhere(orphans)+" ORDER BY a.seq LIMIT ?",
+			append(s.overdueArgs(t.now, orphans), maxSwept)...)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			out, err := t.expire(row)
+			if err != nil {
+				return err
+			}
+			moved = append(moved, out)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return moved, nil
+}
+
+func overdueWhere(orphans bool) string {
+	if orphans {
+		return overdue + orphaned
+	}
+	return overdue
+}
+
+func (s *Store) overdueArgs(now time.Time, orphans bool) []any {
+	if orphans {
+		return []any{now, now, s.process}
+	}
+	return []any{now, now}
+}
+
+// idle reports whether there is nothing to sweep, without a write.
+func (s *Store) idle(ctx context.Context, orphans bool) (bool, error) {
+	n := int64(0)
+	err := s.read(ctx, func(c *conn) error {
+		now, err := s.peekClock(c)
+		if err != nil {
+			return err
+		}
+		n, err = c.number("SELECT count(*) FROM action a "+overdueWhere(orphans), s.overdueArgs(now, orphans)...)
+		return err
+	})
+	return n == 0, err
+}
+
+func (t *tx) expire(row action.Action) (action.Action, error) {
+	if row.State != action.Executing {
+		return t.end(row, action.Expired, audit.ActionExpired, bySweeper, "nobody decided or ran it in time")
+	}
+	to := row
+	to.State, to.LeaseUntil = action.Uncertain, time.Time{}
+	to.Result = end(codeUncertain, "the process that ran it has not said how it ended")
+	return t.finish(row, to, bySweeper)
+}

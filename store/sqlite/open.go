@@ -1,0 +1,303 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/seed-de4804fb/verbatim/keys"
+)
+
+// Options of a store.
+type Options struct {
+	// Sealer seals payloads. It is needed; its key lives outside the database.
+	Sealer *keys.Sealer
+	// Now replaces the database's clock. For tests only.
+	Now func() time.Time
+	// Readers is the most connections that read at once; 0 means 4.
+	Readers int
+	// MaxPages bounds the file in database pages of 4 KiB; 0 means no bound.
+	// A write beyond it fails as on a full disk.
+	MaxPages int
+	// VFS names another file system of SQLite, registered in this process.
+	// For tests that cut the power; "" is the operating system's.
+	VFS string
+}
+
+// The ways in which a store does not open, beside those of the disk.
+var (
+	ErrOwned      = errors.New("another process has the store open")
+	ErrDurability = errors.New("the database does not keep what it acknowledges")
+	ErrNoSealer   = errors.New("the store needs a sealer for its payloads")
+	ErrSealKey    = errors.New("the sealing key is not the one that this store was made with")
+	ErrClosed     = errors.New("the store is closed")
+)
+
+// Store is one SQLite file that this process owns. It is safe for concurrent
+// use.
+type Store struct {
+	opt     Options
+	path    string
+	process string // random; names the rows that this process works on
+	owner   *conn  // holds the lock file; touched by Open and Close only
+	writer  *conn  // belongs to the writing goroutine
+	level   int    // of synchronous; belongs to the writing goroutine
+	jobs    chan *job
+	readers chan *conn // nil stands for a connection not yet opened
+
+	closing sync.RWMutex // held for reading while a job is handed over
+	closed  bool         // guarded by closing
+	done    chan struct{}
+}
+
+const (
+	defaultReaders = 4
+	busyTimeout    = 5 * time.Second
+	maxReaders     = 64
+)
+
+// Open opens the store at path, makes it if there is none, and owns it until
+// Close. It fails with ErrOwned, ErrDurability, ErrNoSealer, ErrSealKey or
+// ErrMigration.
+func Open(path string, opt Options) (*Store, error) {
+	if opt.Sealer == nil {
+		return nil, ErrNoSealer
+	}
+	if opt.Readers <= 0 || opt.Readers > maxReaders {
+		opt.Readers = defaultReaders
+	}
+	real, err := realPath(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
+		jobs: make(chan *job, maxBatch), readers: make(chan *conn, opt.Readers)}
+	if err := s.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
+	}
+	for range opt.Readers {
+		s.readers <- nil
+	}
+	go s.writeLoop()
+	return s, nil
+}
+
+// realPath makes two spellings of one file one path, so that they share one
+// lock.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(abs)), nil
+}
+
+func (s *Store) open() (err error) {
+	if s.owner, err = own(s.path + ".lock"); err != nil {
+		return err
+	}
+	if err := private(s.path); err != nil {
+		return err
+	}
+	if s.writer, err = s.connect(); err != nil {
+		return err
+	}
+	if err := durable(s.writer); err != nil {
+		return err
+	}
+	if err := migrate(s.writer); err != nil {
+		return err
+	}
+	if s.opt.MaxPages > 0 {
+		if err := s.writer.db.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", s.opt.MaxPages)); err != nil {
+			return err
+		}
+	}
+	return s.checkSealKey()
+}
+
+// private makes the file before SQLite does, readable by its owner only; the
+// WAL and its index take over its mode.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// own takes a lock that lasts as long as the process: an exclusive
+// transaction on a database of its own. The kernel lets go of it when the
+// process dies, however it dies.
+func own(path string) (*conn, error) {
+	if err := private(path); err != nil {
+		return nil, err
+	}
+	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	if err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
+		if errors.Is(err, sqlite3.BUSY) {
+			err = fmt.Errorf("%w (%s)", ErrOwned, path)
+		}
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (s *Store) connect() (*conn, error) {
+	name, flags := s.path, sqlite3.OPEN_READWRITE
+	if s.opt.VFS != "" {
+		name = (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.path),
+			RawQuery: url.Values{"vfs": {s.opt.VFS}}.Encode()}).String()
+		flags |= sqlite3.OPEN_URI | sqlite3.OPEN_CREATE
+	}
+	db, err := sqlite3.OpenFlags(name, flags)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	for _, pragma := range []string{"foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF",
+		"cell_size_check = ON"} {
+		if err := db.Exec("PRAGMA " + pragma); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, errors.Join(db.BusyTimeout(busyTimeout))
+}
+
+// durable sets what durability needs and asks whether it holds: a database
+// that answers otherwise is not used.
+func durable(c *conn) error {
+	if err := c.db.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; " +
+		"PRAGMA checkpoint_fullfsync = ON"); err != nil {
+		return err
+	}
+	for _, want := range []struct{ pragma, value string }{
+		{"journal_mode", "wal"}, {"synchronous", strconv.Itoa(syncFull)}, {"foreign_keys", "1"}} {
+		got, err := c.pragma(want.pragma)
+		if err != nil {
+			return err
+		}
+		if got != want.value {
+			return fmt.Errorf("%w: %s is %s, not %s", ErrDurability, want.pragma, got, want.value)
+		}
+	}
+	return nil
+}
+
+// The word that shows whether the sealing key is the right one.
+const sealWord = "verbatim"
+
+func sealPlace() keys.Place { return keys.Place{Row: "seal_check", Field: "sealed"} }
+
+func (s *Store) checkSealKey() error {
+	var sealed []byte
+	found, err := s.writer.one(func(cur *cursor) error { sealed = cur.blob(); return nil },
+		"SELECT sealed FROM seal_check")
+	if err != nil {
+		return err
+	}
+	if !found {
+		if sealed, err = s.opt.Sealer.Seal(sealPlace(), []byte(sealWord)); err != nil {
+			return err
+		}
+		_, err = s.writer.exec("INSERT INTO seal_check (one, sealed) VALUES (1, ?)", sealed)
+		return err
+	}
+	if word, err := s.opt.Sealer.Open(sealPlace(), sealed); err != nil || string(word) != sealWord {
+		return ErrSealKey
+	}
+	return nil
+}
+
+// Close waits for what is being written, then lets go of the file.
+func (s *Store) Close() error {
+	s.closing.Lock()
+	already := s.closed
+	s.closed = true
+	s.closing.Unlock()
+	if already {
+		return nil
+	}
+	close(s.jobs)
+	<-s.done
+	var errs []error
+	for range s.opt.Readers {
+		if c := <-s.readers; c != nil {
+			errs = append(errs, c.close())
+		}
+	}
+	return errors.Join(append(errs, s.release())...)
+}
+
+func (s *Store) release() error {
+	var errs []error
+	for _, c := range []*conn{s.writer, s.owner} {
+		if c != nil {
+			errs = append(errs, c.close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// read runs fn in one snapshot of the database.
+func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
+	var c *conn
+	select {
+	case c = <-s.readers:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.done:
+		return ErrClosed
+	}
+	defer func() { s.readers <- c }()
+	if c == nil {
+		if c, err = s.reader(); err != nil {
+			return fmt.Errorf("read store: %w", err)
+		}
+	}
+	defer c.interrupt(ctx)()
+	if _, err := c.exec("BEGIN"); err != nil {
+		return fmt.Errorf("read store: %w", err)
+	}
+	defer func() {
+		c.db.SetInterrupt(context.Background())
+		if c.db.GetAutocommit() {
+			return
+		}
+		if _, end := c.exec("COMMIT"); end != nil {
+			err = errors.Join(err, fmt.Errorf("read store: %w", end))
+		}
+	}()
+	return fn(c)
+}
+
+func (s *Store) reader() (*conn, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.db.Exec("PRAGMA query_only = ON"); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}

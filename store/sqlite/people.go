@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"github.com/seed-de4804fb/verbatim/action"
+)
+
+// person returns an account as far as votes care. One that does not exist is
+// ErrIneligible: it may not do anything.
+func person(c *conn, id string) (action.Person, error) {
+	var p action.Person
+	found, err := c.one(func(cur *cursor) error {
+		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: cur.bool()}
+		return nil
+	}, "SELECT id, name, tenant, principal, active FROM account WHERE id = ?", id)
+	if err == nil && !found {
+		err = action.ErrIneligible
+	}
+	if err != nil {
+		return action.Person{}, err
+	}
+	groups, err := groupsOf(c, id)
+	p.Groups = groups
+	return p, err
+}
+
+func groupsOf(c *conn, id string) ([]string, error) {
+	var out []string
+	err := c.query(func(cur *cursor) error { out = append(out, cur.text()); return nil },
+		"SELECT name FROM account_group WHERE account_id = ? ORDER BY name", id)
+	return out, err
+}
+
+// GroupOperator is the group of those who may stop, revoke and reconcile.
+const GroupOperator = "operator"
+
+func inGroup(who action.Person, name string) bool {
+	for _, g := range who.Groups {
+		if g == name {
+			return true
+		}
+	}
+	return false
+}
+
+// actor returns an account that acts on a row. It must be active and of the
+// row's tenant; to another tenant the row does not exist.
+func (t *tx) actor(row action.Action, id string) (action.Person, error) {
+	who, err := person(t.conn, id)
+	if err != nil {
+		return action.Person{}, err
+	}
+	if who.Tenant != row.Tenant {
+		return action.Person{}, action.ErrNotFound
+	}
+	if !who.Active {
+		return action.Person{}, action.ErrIneligible
+	}
+	return who, nil
+}

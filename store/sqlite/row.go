@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+)
+
+// columns of action, in the order in which scanAction and insertAction go
+// through them.
+const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, a.grant_id, a.grant_digest, a.tool,
+	a.definition, a.mutation, a.high_impact, a.state, a.fence, a.lease_until, a.attempt, a.created_at, a.updated_at,
+	a.deadline, a.fingerprint, a.hash, a.targets, a.evidence, a.changes, a.key, a.supersedes, a.caller_gone, a.model,
+	a.call_id, a.effect, a.code, a.reason, a.public_reason, a.result_mode, a.policy_version, a.rules,
+	a.ended_at, a.end_error, a.end_evidence, a.end_code, a.end_detail, a.end_comparison,
+	p.raw, p.requested, p.args, p.preview, p.result,
+	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
+
+const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_id = a.id
+	LEFT JOIN approval t ON t.action_id = a.id `
+
+const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
+	definition, mutation, high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint,
+	hash, targets, evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
+	result_mode, policy_version, rules, process, ended_at, end_code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+	?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// sealed is a payload on its way into the database. It is made before the
+// transaction, so that the writing goroutine does not wait for ciphers.
+type sealed struct{ raw, requested, args, preview []byte }
+
+// Names of the sealed fields; they are bound into what is sealed.
+const (
+	fieldRaw       = "raw"
+	fieldRequested = "requested"
+	fieldArgs      = "args"
+	fieldPreview   = "preview"
+	fieldResult    = "result"
+)
+
+func (s *Store) seal(a action.Action) (sealed, error) {
+	var out sealed
+	for _, f := range []struct {
+		to    *[]byte
+		field string
+		plain []byte
+	}{
+		{&out.raw, fieldRaw, a.Payload.Raw}, {&out.requested, fieldRequested, []byte(a.Payload.Requested)},
+		{&out.args, fieldArgs, []byte(a.Payload.Args)}, {&out.preview, fieldPreview, []byte(a.Payload.Preview)},
+	} {
+		b, err := s.opt.Sealer.Seal(placeOf(a, f.field), f.plain)
+		if err != nil {
+			return sealed{}, fmt.Errorf("seal %s: %w", f.field, err)
+		}
+		*f.to = b
+	}
+	return out, nil
+}
+
+// insert writes a new row with its payload, terms and attempt.
+func (t *tx) insert(a action.Action, p sealed) error {
+	end := ""
+	if a.Result != nil {
+		end = a.Result.Code
+	}
+	ended := time.Time{}
+	if a.State.Terminal() {
+		ended = t.now
+	}
+	if _, err := t.exec(insertSQL, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
+		a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
+		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), targetsText(a.Targets),
+		evidenceText(a.Evidence), changesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
+		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
+		a.Decision.PolicyVersion, listText(a.Decision.Rules), t.store.process, ended, end); err != nil {
+		return fmt.Errorf("insert action: %w", err)
+	}
+	if _, err := t.exec("INSERT INTO payload (action_id, raw, requested, args, preview) VALUES (?, ?, ?, ?, ?)",
+		a.ID, p.raw, p.requested, p.args, p.preview); err != nil {
+		return fmt.Errorf("insert payload: %w", err)
+	}
+	if a.Terms == nil {
+		return nil
+	}
+	return t.insertTerms(a.ID, *a.Terms)
+}
+
+func (t *tx) insertTerms(id string, terms action.Terms) error {
+	_, err := t.exec(`INSERT INTO approval (action_id, requirements, pending_until, ttl, step_up, nonce, requested_at,
+		expires_at, preview, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, requirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp, terms.Nonce,
+		terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest)
+	if err != nil {
+		return fmt.Errorf("insert terms: %w", err)
+	}
+	return nil
+}
+
+// load reads one row by its id; ErrNotFound if there is none.
+func (s *Store) load(c *conn, id string) (action.Action, error) {
+	return s.loadWhere(c, "WHERE a.id = ?", id)
+}
+
+func (s *Store) loadWhere(c *conn, where string, args ...any) (action.Action, error) {
+	rows, err := s.list(c, where, args...)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if len(rows) == 0 {
+		return action.Action{}, action.ErrNotFound
+	}
+	return rows[0], nil
+}
+
+func (s *Store) list(c *conn, where string, args ...any) ([]action.Action, error) {
+	var out []action.Action
+	err := c.query(func(cur *cursor) error {
+		a, err := s.scanAction(cur)
+		if err != nil {
+			return err
+		}
+		out = append(out, a)
+		return nil
+	}, selectAction+where, args...)
+	return out, err
+}
+
+func (s *Store) scanAction(c *cursor) (action.Action, error) {
+	a := action.Action{ID: c.text(), Kind: action.Kind(c.text()), Tenant: c.text(), Principal: c.text(), Agent: c.text(),
+		Owner: c.text(), Task: c.text(), GrantID: c.text(), GrantDigest: c.digest(), Tool: c.text(), Definition: c.digest(),
+		Mutation: c.bool(), HighImpact: c.bool(), State: action.State(c.text()), Fence: c.int(), LeaseUntil: c.time(),
+		Attempt: int(c.int()), CreatedAt: c.time(), UpdatedAt: c.time(), Deadline: c.time(), Fingerprint: c.digest(),
+		Hash: snapshot.ProposalHash(c.digest())}
+	targets, evidence, changes := c.text(), c.text(), c.text()
+	a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID = c.text(), c.text(), c.bool(), c.text(), c.text()
+	a.Decision = action.Decision{Effect: c.text(), Code: c.text(), Reason: c.text(), PublicReason: c.text(),
+		ResultMode: c.text(), PolicyVersion: c.text()}
+	rules := c.text()
+	err := errors.Join(
+		parseTargets(targets, &a.Targets), parseEvidence(evidence, &a.Evidence), parseChanges(changes, &a.Changes),
+		parseList(rules, &a.Decision.Rules))
+	ended := c.time()
+	result := action.Result{IsError: c.bool(), Evidence: c.text(), Code: c.text(), Detail: c.text(), Comparison: c.text(),
+		At: ended}
+	err = errors.Join(err, s.scanPayload(c, &a, &result))
+	if !ended.IsZero() {
+		a.Result = &result
+	}
+	err = errors.Join(err, scanTerms(c, &a), c.err)
+	if err == nil {
+		err = verify(a)
+	}
+	if err != nil {
+		return action.Action{}, fmt.Errorf("action %s: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) error {
+	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldResult}
+	plain := make([][]byte, len(fields))
+	var errs []error
+	for i, field := range fields {
+		b := c.blob()
+		if b == nil {
+			continue
+		}
+		text, err := s.opt.Sealer.Open(placeOf(*a, field), b)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w: %w", field, ErrTampered, err))
+		}
+		if len(text) > 0 {
+			plain[i] = text
+		}
+	}
+	a.Payload = action.Payload{Raw: plain[0], Requested: string(plain[1]), Args: string(plain[2]), Preview: string(plain[3])}
+	result.Output = plain[4]
+	return errors.Join(errs...)
+}
+
+func scanTerms(c *cursor, a *action.Action) error {
+	requirements := c.text()
+	terms := action.Terms{PendingUntil: c.time(), TTL: time.Duration(c.int()), StepUp: c.bool(), Nonce: c.text(),
+		RequestedAt: c.time(), ExpiresAt: c.time(), Preview: c.digest(), Digest: c.digest()}
+	if terms.Nonce == "" { // no row of terms: they always have a nonce
+		return nil
+	}
+	a.Terms = &terms
+	return parseRequirements(requirements, &terms.Requirements)
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+)
+
+// Lists are stored as RFC 8785 arrays and read back by the strict decoder.
+// An empty list is "[]" and reads back as nil.
+
+func array[T any](items []T, one func(T) canon.Value) string {
+	out := make([]canon.Value, len(items))
+	for i, item := range items {
+		out[i] = one(item)
+	}
+	return string(canon.ArrayValue(out...).Canonical())
+}
+
+func parseArray[T any](name, text string, to *[]T, one func(canon.Value) (T, error)) error {
+	v, err := canon.Decode([]byte(text), canon.Options{Exact: true})
+	if err != nil || v.Kind() != canon.Array {
+		return fmt.Errorf("%w: %s is not a list", ErrTampered, name)
+	}
+	for _, item := range v.Elements() {
+		t, err := one(item)
+		if err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrTampered, name, err)
+		}
+		*to = append(*to, t)
+	}
+	return nil
+}
+
+func pair(name, text string) canon.Member {
+	return canon.Member{Name: name, Value: canon.StringValue(text)}
+}
+
+func member(v canon.Value, name string) string {
+	m, _ := v.Get(name)
+	return m.Text()
+}
+
+func listText(items []string) string { return array(items, canon.StringValue) }
+
+func parseList(text string, to *[]string) error {
+	return parseArray("rules", text, to, func(v canon.Value) (string, error) { return v.Text(), nil })
+}
+
+func targetsText(targets []snapshot.Target) string {
+	return array(targets, func(t snapshot.Target) canon.Value {
+		return canon.ObjectValue(pair("type", t.Type), pair("id", t.ID))
+	})
+}
+
+func parseTargets(text string, to *[]snapshot.Target) error {
+	return parseArray("targets", text, to, func(v canon.Value) (snapshot.Target, error) {
+		return snapshot.Target{Type: member(v, "type"), ID: member(v, "id")}, nil
+	})
+}
+
+func evidenceText(evidence []snapshot.Evidence) string {
+	return array(evidence, func(e snapshot.Evidence) canon.Value {
+		return canon.ObjectValue(pair("pointer", e.Pointer), pair("resolver", e.Resolver), pair("version", e.Version),
+			pair("digest", e.Digest.String()))
+	})
+}
+
+func parseEvidence(text string, to *[]snapshot.Evidence) error {
+	return parseArray("evidence", text, to, func(v canon.Value) (snapshot.Evidence, error) {
+		digest, err := canon.ParseDigest(member(v, "digest"))
+		return snapshot.Evidence{Pointer: member(v, "pointer"), Resolver: member(v, "resolver"),
+			Version: member(v, "version"), Digest: digest}, err
+	})
+}
+
+func changesText(changes []canon.Change) string {
+	return array(changes, func(c canon.Change) canon.Value {
+		return canon.ObjectValue(pair("pointer", c.Pointer), pair("kind", string(c.Kind)), pair("by", c.By))
+	})
+}
+
+func parseChanges(text string, to *[]canon.Change) error {
+	return parseArray("changes", text, to, func(v canon.Value) (canon.Change, error) {
+		return canon.Change{Pointer: member(v, "pointer"), Kind: canon.ChangeKind(member(v, "kind")),
+			By: member(v, "by")}, nil
+	})
+}
+
+func requirementsText(requirements []action.Requirement) string {
+	return array(requirements, func(r action.Requirement) canon.Value {
+		groups := make([]canon.Value, len(r.AnyOf))
+		for i, g := range r.AnyOf {
+			groups[i] = canon.ObjectValue(pair("name", g.Name),
+				canon.Member{Name: "votes", Value: canon.IntValue(int64(g.Votes))})
+		}
+		return canon.ArrayValue(groups...)
+	})
+}
+
+func parseRequirements(text string, to *[]action.Requirement) error {
+	return parseArray("requirements", text, to, func(v canon.Value) (action.Requirement, error) {
+		var r action.Requirement
+		for _, g := range v.Elements() {
+			count, _ := g.Get("votes")
+			votes, ok := count.Int64()
+			if !ok || votes < 1 {
+				return r, fmt.Errorf("group %d asks for no votes", len(r.AnyOf))
+			}
+			r.AnyOf = append(r.AnyOf, action.Group{Name: member(g, "name"), Votes: int(votes)})
+		}
+		return r, nil
+	})
+}
