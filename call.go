@@ -1,0 +1,95 @@
+package verbatim
+
+import (
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+)
+
+// Session is the authenticated context of a call; see [identity.Session].
+type Session = identity.Session
+
+// Call is one proposed tool call. Arguments are the exact bytes that the
+// model proposed; nothing may have decoded and re-encoded them.
+type Call struct {
+	Tool      string // catalog name
+	Arguments []byte
+	// ArgumentsAbsent: the protocol carried no arguments member at all, which
+	// counts as {} and is recorded as absent. Empty bytes never do.
+	ArgumentsAbsent bool
+
+	Approval       string // id of the approval that this call names; "" if none
+	IdempotencyKey string // scope: tenant and principal; "" if none
+	Supersedes     string // id of an uncertain action that this call replaces
+
+	Model      string // model name, as the host states it; recorded
+	CallID     string // the provider's call id; recorded, never a key
+	Turn       int
+	RunContext any // opaque, for Go policies only
+
+	// Wait is how long to hold the call while people decide. When they agree
+	// in time it runs. 0 answers at once.
+	Wait time.Duration
+	// Suspended, if not nil, is told of the pending outcome when waiting
+	// begins.
+	Suspended func(Outcome)
+}
+
+// Handoff is one proposed transfer of control to another agent. It shares
+// strict decoding, default-deny policy and hashing with calls; it has no
+// schema and no normalization (semantics §6).
+type Handoff struct {
+	To             string
+	Payload        []byte
+	Approval       string
+	IdempotencyKey string
+	Turn           int
+	RunContext     any
+}
+
+// Bound is a catalogued tool and the code that runs it.
+type Bound struct {
+	Tool    *catalog.Tool
+	Handler execute.Handler
+	// Refused, if not "", is why the tool must not run at all, such as
+	// CodeDefinitionChanged.
+	Refused Code
+}
+
+// Tools finds tools by catalog name. What it does not find is unknown_tool.
+type Tools interface {
+	Tool(name string) (Bound, bool)
+}
+
+// Toolset is a fixed set of tools.
+type Toolset map[string]Bound
+
+// Tool finds a tool by name.
+func (t Toolset) Tool(name string) (Bound, bool) {
+	b, ok := t[name]
+	return b, ok
+}
+
+// proposal is one call on its walk: what each step has produced so far.
+type proposal struct {
+	session  Session
+	call     Call
+	tool     *catalog.Tool
+	handler  execute.Handler
+	handoff  *snapshot.Handoff
+	refused  Code // a denial found before policy: unknown tool, identity spoof
+	now      time.Time
+	raw      []byte
+	request  canon.Value // requested arguments; diagnostic
+	answered []resolve.Answered
+	frozen   snapshot.Proposal
+	mark     canon.Digest // fingerprint
+}
+
+// name is what policy and records call the thing proposed.
+func (p *proposal) name() string { return p.tool.Name }

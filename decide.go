@@ -1,0 +1,166 @@
+package verbatim
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/internal/ids"
+	"github.com/seed-de4804fb/verbatim/policy"
+)
+
+// decide asks policy about the frozen proposal. found is the approval that
+// this call resumes, as evidence; nil otherwise. It fails only where the
+// store does; every failure of policy is a decision that denies.
+func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (policy.Decision, error) {
+	in := g.input(p)
+	if found != nil {
+		facts, err := g.approvalFacts(ctx, *found)
+		if err != nil {
+			return policy.Decision{}, err
+		}
+		in.Approval = facts
+	}
+	d := g.evaluate(ctx, in, p)
+	version, err := g.policyVersion(ctx, p.session.Tenant, p.name())
+	d.PolicyVersion = version
+	return d, err
+}
+
+func (g *Gate) evaluate(ctx context.Context, in policy.Input, p *proposal) policy.Decision {
+	groups := p.tool.Groups
+	if len(groups) == 0 {
+		groups = g.cfg.Approvers
+	}
+	d := policy.HighImpact(policy.Evaluate(ctx, g.cfg.Policy, in, g.cfg.PolicyTimeout), in.Tool, groups)
+	if d.Code == "" {
+		d.Code = string(effectCode(d.Effect))
+	}
+	return d
+}
+
+func effectCode(e policy.Effect) Code {
+	switch e {
+	case policy.Allow:
+		return CodeOK
+	case policy.RequireApproval:
+		return CodeApprovalRequired
+	default:
+		return CodePolicyDenied
+	}
+}
+
+func (g *Gate) input(p *proposal) policy.Input {
+	return policy.Input{
+		Proposal: p.frozen, Handoff: p.handoff, RawArguments: append([]byte(nil), p.raw...),
+		Requested: p.request, Session: p.session, Tool: facts(p),
+		Turn: p.call.Turn, RunContext: p.call.RunContext, Now: p.now,
+	}
+}
+
+// facts is what policy may know of the catalog. A handoff is no tool.
+func facts(p *proposal) policy.Tool {
+	if p.handoff != nil {
+		return policy.Tool{}
+	}
+	t := p.tool
+	return policy.Tool{Name: t.Name, Mutation: t.Mutation, HighImpact: t.HighImpact(),
+		Impact: string(t.Impact), Effect: string(t.Effect), Cataloged: t.Cataloged}
+}
+
+// refusal is a denial that the runtime makes without policy.
+func refusal(c Code) policy.Decision {
+	return policy.Decision{Effect: policy.Deny, Code: string(c), Reason: string(c)}
+}
+
+// deny records a denial and answers it.
+func (g *Gate) deny(ctx context.Context, p *proposal, d policy.Decision) (Outcome, error) {
+	a := g.row(p, d, nil)
+	a.State = action.Denied
+	a, err := g.cfg.Store.Decide(ctx, a)
+	return outcomeOf(a), err
+}
+
+// row is a new action of a proposal under a decision.
+func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Action {
+	s := p.session
+	a := action.Action{
+		ID: ids.New("act"), Kind: action.KindCall, Tenant: s.Tenant, Principal: s.Principal,
+		Agent: s.Agent, Owner: s.Owner, Task: s.Task, GrantID: s.Grant.ID, GrantDigest: s.Grant.Digest,
+		Tool: p.name(), Definition: p.tool.Definition, Mutation: p.tool.Mutation,
+		HighImpact: p.tool.HighImpact() || d.RaiseImpact,
+		State:      action.Received, Fingerprint: p.mark, Hash: p.frozen.Hash,
+		Targets: p.frozen.Targets, Evidence: p.frozen.Evidence, Changes: p.frozen.Changes,
+		Key: p.call.IdempotencyKey, Supersedes: p.call.Supersedes,
+		Model: p.call.Model, CallID: p.call.CallID,
+		Decision: stored(d),
+		Payload: action.Payload{Raw: p.call.Arguments, Requested: string(p.request.Canonical()),
+			Args: p.frozen.Args.Text()},
+	}
+	if p.handoff != nil {
+		a.Kind, a.Hash = action.KindHandoff, p.handoff.Hash
+	}
+	if preview != nil {
+		a.Payload.Preview = preview.text
+	}
+	return a
+}
+
+func stored(d policy.Decision) action.Decision {
+	return action.Decision{Effect: d.Effect.String(), Code: d.Code, Reason: d.Reason,
+		PublicReason: d.PublicReason, ResultMode: string(d.ResultMode),
+		PolicyVersion: d.PolicyVersion, Rules: d.Rules}
+}
+
+// epochs remembers the policy versions that the store gave out, so that a
+// call costs no extra write. The commit point compares with the store.
+type epochs struct {
+	mu    sync.Mutex
+	known map[string]epoch
+}
+
+type epoch struct {
+	digest  canon.Digest
+	version string
+}
+
+func newEpochs() *epochs { return &epochs{known: map[string]epoch{}} }
+
+func (e *epochs) get(key string, d canon.Digest) (string, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	have, ok := e.known[key]
+	return have.version, ok && have.digest == d
+}
+
+func (e *epochs) set(key string, d canon.Digest, version string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known[key] = epoch{d, version}
+}
+
+func (e *epochs) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known = map[string]epoch{}
+}
+
+// policyVersion is the digest of the rules that can apply to the tool with
+// the tool's own epoch in the store.
+func (g *Gate) policyVersion(ctx context.Context, tenant, tool string) (string, error) {
+	if g.cfg.Policy == nil {
+		return "", nil
+	}
+	digest := canon.Sum([]byte(g.cfg.Policy.Version(tool)))
+	key := string(canon.ArrayValue(canon.StringValue(tenant), canon.StringValue(tool)).Canonical())
+	if version, ok := g.epochs.get(key, digest); ok {
+		return version, nil
+	}
+	version, err := g.cfg.Store.SetPolicy(ctx, tenant, tool, digest)
+	if err != nil {
+		return "", err
+	}
+	g.epochs.set(key, digest, version)
+	return version, nil
+}

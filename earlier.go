@@ -1,0 +1,170 @@
+package verbatim
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/execute"
+)
+
+// earlier looks for what this call already is: an action under its
+// idempotency key, the approval that it names, or the same request whose
+// caller has gone. It returns the approved action to resume, or the outcome
+// that ends the call, or neither for a new one. It never authorizes.
+func (g *Gate) earlier(ctx context.Context, p *proposal) (*action.Action, *Outcome, error) {
+	switch {
+	case p.call.Approval != "":
+		return g.named(ctx, p)
+	case p.call.IdempotencyKey != "":
+		return g.keyed(ctx, p)
+	default:
+		return g.same(ctx, p)
+	}
+}
+
+// keyed answers a call whose key is known.
+func (g *Gate) keyed(ctx context.Context, p *proposal) (*action.Action, *Outcome, error) {
+	a, err := g.cfg.Store.ByKey(ctx, p.session.Tenant, p.session.Principal, p.call.IdempotencyKey)
+	if errors.Is(err, action.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.Fingerprint == p.mark && resumable(a, p) {
+		return &a, nil, nil
+	}
+	switch execute.Repeat(a, sameRequest(a, p), a.Fingerprint == p.mark) {
+	case execute.New:
+		return nil, nil, nil
+	case execute.Resume:
+		return &a, nil, nil
+	case execute.Pending:
+		o, err := g.hold(ctx, p, a)
+		o.Replayed = o.Status == StatusApprovalRequired
+		return nil, &o, err
+	case execute.Mismatch:
+		return nil, problem(a, CodeIdempotencyMismatch, ""), nil
+	case execute.Moved:
+		return nil, problem(a, CodeTargetChanged, movedMember(a, p)), nil
+	default: // Stored, Running, Unknown: the row says it all
+		o := outcomeOf(a)
+		o.Replayed = true
+		return nil, &o, nil
+	}
+}
+
+// resumable: approved, or claimed by somebody who never came to the commit
+// point. Nothing was sent in either case.
+func resumable(a action.Action, p *proposal) bool {
+	return a.State == action.Approved || a.State == action.Claimed && a.LeaseUntil.Before(p.now)
+}
+
+func sameRequest(a action.Action, p *proposal) bool {
+	return a.Tool == p.name() && a.Payload.Requested == string(p.request.Canonical())
+}
+
+// named answers a call that names an approval.
+func (g *Gate) named(ctx context.Context, p *proposal) (*action.Action, *Outcome, error) {
+	a, err := g.cfg.Store.Action(ctx, p.session.Tenant, p.call.Approval)
+	if errors.Is(err, action.ErrNotFound) || err == nil && !mine(a, p) {
+		return nil, &Outcome{Status: StatusDenied, Code: CodeApprovalUnknown, Tool: p.name()}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if !sameRequest(a, p) {
+		return nil, problem(a, CodeApprovalMismatch, differingMember(a.Payload.Requested, p.request)), nil
+	}
+	switch {
+	case resumable(a, p):
+		return &a, nil, nil
+	case a.State == action.PendingApproval:
+		o, err := g.hold(ctx, p, a)
+		return nil, &o, err
+	default: // used, ended or running: the same answer again
+		o := outcomeOf(a)
+		o.Replayed = true
+		return nil, &o, nil
+	}
+}
+
+// mine: an approval is of use to the caller and tool that it was given for.
+func mine(a action.Action, p *proposal) bool {
+	return a.Principal == p.session.Principal && a.Agent == p.session.Agent && a.Tool == p.name() && a.Terms != nil
+}
+
+// differingMember points at the first member that differs, in the order of
+// the request. It names a place, never a value.
+func differingMember(stored string, request canon.Value) string {
+	old, err := canon.Decode([]byte(stored), canon.Options{})
+	if err != nil {
+		return ""
+	}
+	pointer, _ := canon.Difference(old, request)
+	return pointer
+}
+
+// same answers an unkeyed call that repeats one in flight: it joins the one
+// whose caller has gone and takes the oldest approval that covers it.
+func (g *Gate) same(ctx context.Context, p *proposal) (*action.Action, *Outcome, error) {
+	rows, err := g.cfg.Store.InFlight(ctx, p.session.Tenant, p.session.Principal, p.mark)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range rows {
+		if a.Key != "" || !a.CallerGone && !resumable(a, p) {
+			continue
+		}
+		if resumable(a, p) {
+			if code, _ := g.compare(ctx, a, p); code == "" {
+				return &a, nil, nil
+			}
+			continue
+		}
+		switch a.State {
+		case action.PendingApproval:
+			o, err := g.hold(ctx, p, a)
+			o.Joined = true
+			return nil, &o, err
+		case action.Claimed, action.Executing:
+			o := outcomeOf(a)
+			o.Joined = true
+			return nil, &o, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// problem words a refusal that leaves the row in question untouched.
+func problem(a action.Action, code Code, member string) *Outcome {
+	o := outcomeOf(a)
+	o.Status, o.Code, o.Member, o.Output = statusOf(code), code, member, nil
+	return &o
+}
+
+// compare says how the approval differs from the call walked again: the code
+// and the member, or "".
+func (g *Gate) compare(ctx context.Context, a action.Action, p *proposal) (Code, string) {
+	version, err := g.policyVersion(ctx, p.session.Tenant, p.name())
+	if err != nil {
+		return CodeApprovalStale, "policyVersion"
+	}
+	now := g.row(p, refusal(CodeApprovalRequired), nil)
+	now.Decision.PolicyVersion = version
+	if member := approval.Moved(a, now); member != "" {
+		return CodeTargetChanged, member
+	}
+	if member := approval.Stale(a, now); member != "" {
+		return CodeApprovalStale, member
+	}
+	return "", ""
+}
+
+func movedMember(a action.Action, p *proposal) string {
+	now := action.Action{Targets: p.frozen.Targets, Evidence: p.frozen.Evidence, Payload: action.Payload{Args: p.frozen.Args.Text()}}
+	return approval.Moved(a, now)
+}

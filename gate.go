@@ -1,0 +1,186 @@
+package verbatim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/policy"
+)
+
+// Config is all that a Gate needs. No field weakens a check by being absent:
+// New fails, or every call is denied.
+type Config struct {
+	Store  Store         // required
+	Tools  Tools         // required
+	Policy policy.Engine // nil denies everything with policy_not_configured
+	// Votes verifies signed votes. nil: nothing that needs approval runs.
+	Votes approval.Verifier
+	// Approvers may approve where neither policy nor catalog names groups.
+	Approvers []action.Requirement
+	// CanApprove reports whether anybody could vote in a tenant yet. nil: yes.
+	CanApprove func(ctx context.Context, tenant string) (bool, error)
+
+	// ArgumentErrors says how refused arguments are delivered; the default is
+	// tool_result, so that the model corrects itself.
+	ArgumentErrors policy.ResultMode
+	// Denials says how every other outcome that did not run is delivered
+	// where policy does not say; the default is throw.
+	Denials policy.ResultMode
+
+	PolicyTimeout time.Duration // default 1 s
+	Log           *slog.Logger  // nil discards
+}
+
+// Gate is the one way through. It is safe for concurrent use.
+type Gate struct {
+	cfg     Config
+	log     *slog.Logger
+	changes *changes
+	epochs  *epochs
+}
+
+// New checks a configuration. It fails if the store or the tools are missing,
+// or if a high-impact tool could never be approved by anybody.
+func New(cfg Config) (*Gate, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("verbatim: config without store")
+	}
+	if cfg.Tools == nil {
+		return nil, errors.New("verbatim: config without tools")
+	}
+	if err := checkModes(&cfg); err != nil {
+		return nil, err
+	}
+	if set, ok := cfg.Tools.(Toolset); ok {
+		if err := checkApprovable(set, cfg.Approvers); err != nil {
+			return nil, err
+		}
+	}
+	log := cfg.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs()}, nil
+}
+
+// With returns a gate that shares everything but its tools: one store, one
+// policy, one set of waiting calls. It serves one upstream connection.
+func (g *Gate) With(tools Tools) *Gate {
+	other := *g
+	other.cfg.Tools = tools
+	return &other
+}
+
+func checkModes(cfg *Config) error {
+	if cfg.ArgumentErrors == "" {
+		cfg.ArgumentErrors = policy.ToolResult
+	}
+	if cfg.Denials == "" {
+		cfg.Denials = policy.Throw
+	}
+	for _, m := range []policy.ResultMode{cfg.ArgumentErrors, cfg.Denials} {
+		if m != policy.Throw && m != policy.ToolResult {
+			return fmt.Errorf("verbatim: unknown result mode %q", string(m))
+		}
+	}
+	return nil
+}
+
+func checkApprovable(set Toolset, approvers []action.Requirement) error {
+	for name, b := range set {
+		if b.Tool == nil || b.Handler == nil {
+			return fmt.Errorf("verbatim: tool %s without definition or handler", name)
+		}
+		if b.Tool.Name != name {
+			return fmt.Errorf("verbatim: tool %s is registered as %s", b.Tool.Name, name)
+		}
+		if b.Tool.HighImpact() && len(b.Tool.Groups) == 0 && len(approvers) == 0 {
+			return fmt.Errorf("verbatim: tool %s is high-impact, but neither the catalog nor Config.Approvers says who may approve it", name)
+		}
+	}
+	return nil
+}
+
+// Call walks one proposed call through every step. The outcome is always
+// filled in; the error is a typed one where the delivery mode is throw, or
+// wraps ErrRecord where the store failed.
+func (g *Gate) Call(ctx context.Context, s Session, c Call) (Outcome, error) {
+	o, err := g.walk(ctx, s, c)
+	return g.deliver(o, err)
+}
+
+// walk is the decision cycle of one call. docs/decision-cycle.md tells it in
+// words; every name here is a step there.
+func (g *Gate) walk(ctx context.Context, s Session, c Call) (Outcome, error) {
+	p, err := g.propose(ctx, s, c) // decode, schema, resolve, identity, snapshot
+	if err != nil {
+		return g.reject(ctx, s, c, err)
+	}
+	return g.settle(ctx, p)
+}
+
+// settle takes a frozen proposal to its outcome.
+func (g *Gate) settle(ctx context.Context, p *proposal) (Outcome, error) {
+	if p.refused != "" { // unknown tool, identity spoof: policy is not asked
+		return g.deny(ctx, p, refusal(p.refused))
+	}
+	found, o, err := g.earlier(ctx, p) // the same key, a named approval, a joined call
+	if err != nil || o != nil {
+		return deref(o), err
+	}
+	d, err := g.decide(ctx, p, found) // policy, on exactly the frozen bytes
+	if err != nil {
+		return Outcome{}, err
+	}
+	if found != nil {
+		return g.resume(ctx, p, d, *found)
+	}
+	if d.Effect == policy.Deny {
+		return g.deny(ctx, p, d)
+	}
+	preview, ok := g.preview(ctx, p) // dry run, after any decision that does not deny
+	if !ok {
+		return g.deny(ctx, p, refusal(CodeDryRunFailed))
+	}
+	switch {
+	case d.Effect == policy.RequireApproval:
+		return g.suspend(ctx, p, d, preview)
+	case !p.tool.Mutation:
+		return g.read(ctx, p, d)
+	default:
+		return g.run(ctx, p, g.row(p, d, preview)) // commit point, tool, outcome
+	}
+}
+
+func deref(o *Outcome) Outcome {
+	if o == nil {
+		return Outcome{}
+	}
+	return *o
+}
+
+// deliver adds the typed error where the delivery mode asks for one.
+func (g *Gate) deliver(o Outcome, err error) (Outcome, error) {
+	if err != nil {
+		g.log.Error("the record failed", "tool", o.Tool, "error", err)
+		return Outcome{Status: StatusFailed, Code: CodeRecordFailed, Tool: o.Tool, ActionID: o.ActionID},
+			fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	mode := o.Mode
+	switch {
+	case o.Status == StatusInvalidArguments:
+		mode = g.cfg.ArgumentErrors
+	case mode == "":
+		mode = g.cfg.Denials
+	}
+	o.Mode = mode
+	if mode == policy.ToolResult {
+		return o, nil
+	}
+	return o, o.Err()
+}

@@ -1,0 +1,68 @@
+package gate
+
+import (
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// answer words an outcome for the client. What the server answered goes
+// through byte for byte; everything else is a tool result that says what
+// happened and what to do.
+func (c *conn) answer(m *wire.Message, t *tools, o verbatim.Outcome) *wire.Message {
+	if reply := t.reply.Load(); reply != nil && serverWord(o) {
+		return c.readdress(reply, m.ID())
+	}
+	if o.Status == verbatim.StatusOK {
+		return c.stored(m, o)
+	}
+	return c.explain(m, o)
+}
+
+// serverWord: the outcome is what the server itself said.
+func serverWord(o verbatim.Outcome) bool {
+	return o.Status == verbatim.StatusOK || o.Status == verbatim.StatusFailed && o.Code == verbatim.CodeToolError
+}
+
+// stored answers with the result that was kept of an earlier run.
+func (c *conn) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
+	out, err := wire.NewResult(m.ID(), o.Output)
+	if err != nil {
+		c.log.Error("a stored result cannot be answered", "action", o.ActionID, "error", err)
+		return c.failure(m.ID(), wire.CodeInternal, "the stored result cannot be read; the call was not run again")
+	}
+	return out
+}
+
+func (c *conn) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
+	r := wire.ToolResult{Text: c.sentence(o), IsError: true, Structured: o.Envelope()}
+	if m.ProtocolVersion() != "" {
+		r.ResultType = "complete"
+	}
+	out, err := wire.NewToolResult(m.ID(), r)
+	if err != nil {
+		c.log.Error("an answer could not be built", "action", o.ActionID, "error", err)
+		return c.failure(m.ID(), wire.CodeInternal, "the call did not run")
+	}
+	return out
+}
+
+// sentence is what the model reads. The page's address is for its people; it
+// carries no authority.
+func (c *conn) sentence(o verbatim.Outcome) string {
+	text := o.Sentence()
+	if o.Status != verbatim.StatusApprovalRequired {
+		return text
+	}
+	if o.Code == verbatim.CodeApprovalRequired && c.cfg.Page != "" {
+		text += " Ask your user to open " + c.cfg.Page + " and decide there."
+	}
+	if o.ActionID != "" {
+		text += " Action: " + o.ActionID + "."
+	}
+	if !o.ExpiresAt.IsZero() {
+		text += " It waits until " + o.ExpiresAt.UTC().Format(time.RFC3339) + "."
+	}
+	return text
+}

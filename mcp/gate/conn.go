@@ -1,0 +1,240 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// DefaultWait is how long a call is held while people decide. Most clients
+// give up after 60 s.
+const DefaultWait = 50 * time.Second
+
+// Config is one client before one server.
+type Config struct {
+	Gate    *verbatim.Gate   // required
+	Session verbatim.Session // required; from configuration, never from the client
+	Server  string           // the server's name in the catalog; required
+	Binder  Binder           // required
+	Wait    time.Duration    // 0 means DefaultWait
+	Page    string           // address of the approvers' page, for people; carries no authority
+	Log     *slog.Logger     // nil discards
+}
+
+// conn is one client connection with the server behind it.
+type conn struct {
+	cfg    Config
+	log    *slog.Logger
+	client *wire.Writer
+	up     *upstream
+	list   listing
+	// loading lets one listing run at a time.
+	loading sync.Mutex
+	calls   sync.WaitGroup
+
+	mu    sync.Mutex
+	live  map[string]*flight // requests of the client in flight, by id
+	meta  []byte             // _meta of the client's latest stateless request
+	asked map[string]bool    // requests of the server that the client owes an answer
+}
+
+// flight is one request of the client that has no answer yet.
+type flight struct {
+	cancel   context.CancelFunc
+	upstream wire.ID // zero until it has been sent on
+	silent   bool    // cancelled: no answer is wanted
+}
+
+// Serve speaks for a server to a client until either stream ends. Runs that
+// have passed the commit point are finished before it returns. It fails with
+// the error of the stream that broke; the end of a stream is no failure.
+func Serve(ctx context.Context, cfg Config, client io.ReadWriter, serverOut io.Reader, serverIn io.Writer) error {
+	if cfg.Gate == nil || cfg.Binder == nil || cfg.Server == "" {
+		return errors.New("gateway without gate, binder or server name")
+	}
+	if err := cfg.Session.Validate(); err != nil {
+		return err
+	}
+	if cfg.Wait <= 0 {
+		cfg.Wait = DefaultWait
+	}
+	log := cfg.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := &conn{cfg: cfg, log: log, client: wire.NewWriter(client), up: newUpstream(serverOut, serverIn, log),
+		live: map[string]*flight{}, asked: map[string]bool{}}
+	return c.serve(ctx, client)
+}
+
+func (c *conn) serve(ctx context.Context, client io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ends := make(chan error, 2)
+	go func() { ends <- c.up.listen(c.fromServer) }()
+	go func() { ends <- c.readClient(ctx, client) }()
+	var err error
+	select {
+	case err = <-ends:
+	case <-ctx.Done():
+	}
+	cancel() // whoever waits is gone now
+	c.calls.Wait()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
+}
+
+// readClient reads the client until its stream ends.
+func (c *conn) readClient(ctx context.Context, r io.Reader) error {
+	in := wire.NewReader(r, wire.Limits{})
+	for {
+		m, err := in.Read()
+		var bad *wire.Error
+		switch {
+		case errors.As(err, &bad):
+			c.log.Warn("a frame of the client was refused", "error", bad)
+			if bad.Answerable {
+				c.send(bad.Response())
+			}
+		case err != nil:
+			return err
+		default:
+			c.fromClient(ctx, m)
+		}
+	}
+}
+
+// fromClient sorts one message of the client.
+func (c *conn) fromClient(ctx context.Context, m *wire.Message) {
+	switch m.Kind() {
+	case wire.KindRequest:
+		c.request(ctx, m)
+	case wire.KindNotification:
+		c.notification(m)
+	default:
+		c.answerToServer(m)
+	}
+}
+
+func (c *conn) request(ctx context.Context, m *wire.Message) {
+	call := m.Method() == "tools/call"
+	if !call && fromClient[m.Method()] != wire.KindRequest {
+		c.fail(m.ID(), wire.CodeMethodNotFound, "this method does not pass the gateway")
+		return
+	}
+	c.noteEra(m)
+	ctx, f, ok := c.begin(ctx, m.ID())
+	if !ok {
+		c.fail(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight")
+		return
+	}
+	c.calls.Add(1)
+	go func() {
+		defer c.calls.Done()
+		answer := c.pass
+		if call {
+			answer = c.call
+		}
+		a := answer(ctx, m, f)
+		if c.end(m.ID()) && a != nil {
+			c.send(a)
+		}
+	}()
+}
+
+// begin notes a request in flight; ok is false if its id is taken.
+func (c *conn) begin(ctx context.Context, id wire.ID) (context.Context, *flight, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.live[id.Key()]; taken {
+		return nil, nil, false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	f := &flight{cancel: cancel}
+	c.live[id.Key()] = f
+	return ctx, f, true
+}
+
+// end forgets a request and reports whether the client still wants an answer.
+func (c *conn) end(id wire.ID) (wanted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.live[id.Key()]
+	delete(c.live, id.Key())
+	f.cancel()
+	return !f.silent
+}
+
+// noteEra keeps what a stateless server wants to see in every request.
+func (c *conn) noteEra(m *wire.Message) {
+	if m.ProtocolVersion() == "" {
+		return
+	}
+	meta, found, err := m.Member("/params/_meta")
+	if err != nil || !found {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.meta = meta
+}
+
+// pass forwards a request that is no tool call and returns the answer.
+func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Message {
+	out, err := m.WithoutOwnMeta()
+	if err != nil {
+		return c.failure(m.ID(), wire.CodeInvalidParams, "the request cannot be read in one way")
+	}
+	answer, err := c.up.ask(ctx, out, func(id wire.ID) { c.sent(f, id) })
+	if err != nil {
+		return c.failure(m.ID(), wire.CodeInternal, "the server gave no answer")
+	}
+	if m.Method() == "tools/list" && answer.Kind() == wire.KindResult {
+		c.list.stale()
+		if answer, err = c.show(answer); err != nil {
+			c.log.Warn("a tool list was refused", "error", err)
+			return c.failure(m.ID(), wire.CodeInternal, "the server's tool list cannot be read in one way")
+		}
+	}
+	return c.readdress(answer, m.ID())
+}
+
+// readdress gives an answer the id that the client used.
+func (c *conn) readdress(answer *wire.Message, id wire.ID) *wire.Message {
+	out, err := answer.WithID(id)
+	if err != nil {
+		return c.failure(id, wire.CodeInternal, "the server's answer cannot be read")
+	}
+	return out
+}
+
+func (c *conn) sent(f *flight, id wire.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.upstream = id
+}
+
+func (c *conn) send(m *wire.Message) {
+	if err := c.client.Write(m); err != nil {
+		c.log.Debug("the client has gone", "error", err)
+	}
+}
+
+func (c *conn) fail(id wire.ID, code wire.Code, text string) { c.send(c.failure(id, code, text)) }
+
+func (c *conn) failure(id wire.ID, code wire.Code, text string) *wire.Message {
+	m, err := wire.NewError(id, code, text, nil)
+	if err != nil { // only a text that is no Unicode could do that
+		c.log.Error("an error could not be built", "error", err)
+		return nil
+	}
+	return m
+}

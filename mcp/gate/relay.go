@@ -1,0 +1,135 @@
+package gate
+
+import (
+	"strconv"
+
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// notification passes a client's notification on, or takes a cancellation.
+func (c *conn) notification(m *wire.Message) {
+	if m.Method() == "notifications/cancelled" {
+		c.cancelled(m)
+		return
+	}
+	if fromClient[m.Method()] != wire.KindNotification {
+		c.log.Warn("a notification of the client was dropped", "method", m.Method())
+		return
+	}
+	out, err := m.WithoutOwnMeta()
+	if err == nil {
+		err = c.up.out.Write(out)
+	}
+	if err != nil {
+		c.log.Warn("a notification did not reach the server", "error", err)
+	}
+}
+
+// cancelled ends the waiting of one request. A run that has begun goes on:
+// only nobody waits for its answer any more. The server is told under the id
+// that it knows.
+func (c *conn) cancelled(m *wire.Message) {
+	raw, found, err := m.Member("/params/requestId")
+	if err != nil || !found {
+		return
+	}
+	id, ok := wire.ParseID(raw)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	f, live := c.live[id.Key()]
+	var known wire.ID
+	if live {
+		f.silent, known = true, f.upstream
+		f.cancel()
+	}
+	c.mu.Unlock()
+	if known.IsZero() {
+		return
+	}
+	out, err := m.WithMember("/params/requestId", known.Raw())
+	if err == nil {
+		err = c.up.out.Write(out)
+	}
+	if err != nil {
+		c.log.Warn("a cancellation did not reach the server", "error", err)
+	}
+}
+
+// maxOwed bounds the requests of a server that a client has not answered.
+const maxOwed = 1000
+
+// fromServer passes on what a server may send by itself.
+func (c *conn) fromServer(m *wire.Message) {
+	if fromServer[m.Method()] != m.Kind() {
+		c.log.Warn("a message of the server was dropped", "method", m.Method())
+		if m.Kind() == wire.KindRequest {
+			c.refuseServer(m.ID())
+		}
+		return
+	}
+	switch {
+	case m.Kind() == wire.KindRequest:
+		if !c.owe(m.ID()) {
+			c.refuseServer(m.ID())
+			return
+		}
+	case m.Method() == "notifications/tools/list_changed":
+		c.list.stale()
+	case m.Method() == "notifications/cancelled":
+		c.forgetOwed(m)
+	}
+	out, err := m.WithoutOwnMeta()
+	if err != nil {
+		c.log.Warn("a message of the server was refused", "error", err)
+		return
+	}
+	c.send(out)
+}
+
+func (c *conn) refuseServer(id wire.ID) {
+	if m := c.failure(id, wire.CodeMethodNotFound, "this method does not pass the gateway"); m != nil {
+		if err := c.up.out.Write(m); err != nil {
+			c.log.Warn("the server could not be answered", "error", err)
+		}
+	}
+}
+
+// owe notes that the client owes the server an answer.
+func (c *conn) owe(id wire.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asked) >= maxOwed || c.asked[id.Key()] {
+		return false
+	}
+	c.asked[id.Key()] = true
+	return true
+}
+
+func (c *conn) forgetOwed(m *wire.Message) {
+	raw, found, err := m.Member("/params/requestId")
+	if err != nil || !found {
+		return
+	}
+	if id, ok := wire.ParseID(raw); ok {
+		c.mu.Lock()
+		delete(c.asked, id.Key())
+		c.mu.Unlock()
+	}
+}
+
+// answerToServer passes a client's answer on if the server asked for it.
+func (c *conn) answerToServer(m *wire.Message) {
+	c.mu.Lock()
+	owed := c.asked[m.ID().Key()]
+	delete(c.asked, m.ID().Key())
+	c.mu.Unlock()
+	if !owed {
+		c.log.Warn("an answer of the client to nothing was dropped", "id", strconv.Quote(m.ID().Key()))
+		return
+	}
+	if err := c.up.out.Write(m); err != nil {
+		c.log.Warn("an answer did not reach the server", "error", err)
+	}
+}

@@ -1,0 +1,167 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// upstream is the server's end: requests of ours with ids of ours, answers
+// matched by id, everything else handed to the connection.
+type upstream struct {
+	out  *wire.Writer
+	in   *wire.Reader
+	log  *slog.Logger
+	gone chan struct{} // closed when the server's stream has ended
+
+	mu      sync.Mutex
+	next    int64
+	waiting map[string]chan *wire.Message
+}
+
+func newUpstream(in io.Reader, out io.Writer, log *slog.Logger) *upstream {
+	return &upstream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log,
+		gone: make(chan struct{}), waiting: map[string]chan *wire.Message{}}
+}
+
+// errGone says that the server's stream has ended.
+var errGone = errors.New("the server has gone")
+
+// ask sends a request under an id of our own and waits for its answer. sent
+// is told the id once the frame has left; it may be nil.
+//
+// It fails with execute.ErrNotRun if no byte left, and with execute.ErrLost
+// or the context's error if no answer can or did come.
+func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID)) (*wire.Message, error) {
+	id, answer := u.register()
+	defer u.forget(id)
+	m, err := m.WithID(id)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
+	}
+	select {
+	case <-u.gone:
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errGone)
+	default:
+	}
+	if err := u.out.Write(m); err != nil {
+		return nil, writeError(err)
+	}
+	if sent != nil {
+		sent(id)
+	}
+	select {
+	case a, ok := <-answer:
+		return answered(a, ok)
+	case <-u.gone:
+		return u.lastAnswer(answer)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// lastAnswer: an answer may have come just before the stream ended.
+func (u *upstream) lastAnswer(answer <-chan *wire.Message) (*wire.Message, error) {
+	select {
+	case a, ok := <-answer:
+		return answered(a, ok)
+	default:
+		return nil, fmt.Errorf("%w: %w", execute.ErrLost, errGone)
+	}
+}
+
+var errUnreadable = errors.New("the server's answer cannot be read")
+
+// answered: a closed channel stands for an answer that could not be read.
+func answered(a *wire.Message, ok bool) (*wire.Message, error) {
+	if !ok {
+		return nil, fmt.Errorf("%w: %w", execute.ErrLost, errUnreadable)
+	}
+	return a, nil
+}
+
+func writeError(err error) error {
+	var w *wire.WriteError
+	if errors.As(err, &w) && w.Written == 0 {
+		return fmt.Errorf("%w: %w", execute.ErrNotRun, err)
+	}
+	return fmt.Errorf("%w: %w", execute.ErrLost, err)
+}
+
+func (u *upstream) register() (wire.ID, <-chan *wire.Message) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.next++
+	id := wire.NumberID(u.next)
+	answer := make(chan *wire.Message, 1)
+	u.waiting[id.Key()] = answer
+	return id, answer
+}
+
+func (u *upstream) forget(id wire.ID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.waiting, id.Key())
+}
+
+// take hands an answer to whoever asked. ok is false for an answer to
+// nothing: it came too late or was never asked for, and goes nowhere.
+func (u *upstream) take(m *wire.Message) (ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	answer, ok := u.waiting[m.ID().Key()]
+	if ok {
+		answer <- m
+		delete(u.waiting, m.ID().Key())
+	}
+	return ok
+}
+
+// listen reads the server until its stream ends. other gets what is no
+// answer to a request of ours.
+func (u *upstream) listen(other func(*wire.Message)) error {
+	defer close(u.gone)
+	for {
+		m, err := u.in.Read()
+		var bad *wire.Error
+		switch {
+		case errors.As(err, &bad):
+			u.log.Warn("a frame of the server was refused", "error", bad)
+			u.refuse(bad)
+		case err != nil:
+			return err
+		case m.Kind() == wire.KindResult || m.Kind() == wire.KindError:
+			if !u.take(m) {
+				u.log.Warn("an answer to nothing was dropped")
+			}
+		default:
+			other(m)
+		}
+	}
+}
+
+// refuse ends the request whose answer could not be read: the asker learns
+// that nothing can be known.
+func (u *upstream) refuse(bad *wire.Error) {
+	if bad.ID.IsZero() {
+		return
+	}
+	if bad.Answerable {
+		if err := u.out.Write(bad.Response()); err != nil {
+			u.log.Warn("the server could not be answered", "error", err)
+		}
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if answer, ok := u.waiting[bad.ID.Key()]; ok {
+		close(answer)
+		delete(u.waiting, bad.ID.Key())
+	}
+}

@@ -1,0 +1,200 @@
+package verbatim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/decode"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/schema"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+)
+
+// The stages that a refusal of input names.
+const (
+	StageJSON     = "json"
+	StageSchema   = "schema"
+	StageResolve  = "resolve"
+	StageSnapshot = "snapshot"
+)
+
+// inputError is a refusal before the snapshot.
+type inputError struct {
+	stage string
+	tool  string // "" where the tool is unknown
+	err   error
+}
+
+func (e *inputError) Error() string { return e.stage + ": " + e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// propose takes bytes to a frozen proposal: decode, schema, resolve,
+// identity, snapshot, each on what the one before produced. It fails with an
+// inputError, or with another error where session or store is broken.
+func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	now, err := g.cfg.Store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &proposal{session: s, call: c, now: now, raw: rawArguments(c)}
+	bound, known := g.cfg.Tools.Tool(c.Tool)
+	if !known || bound.Tool == nil {
+		return g.unknown(p)
+	}
+	p.tool, p.handler, p.refused = bound.Tool, bound.Handler, bound.Refused
+	if p.request, err = decode.Arguments(p.raw, decode.Options{
+		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Knows}); err != nil {
+		return nil, &inputError{StageJSON, p.tool.Name, err}
+	}
+	parsed, changes, err := g.parse(p)
+	if err != nil {
+		return nil, err
+	}
+	return p, g.freeze(ctx, p, parsed, changes)
+}
+
+func rawArguments(c Call) []byte {
+	if c.ArgumentsAbsent {
+		return []byte("{}")
+	}
+	return c.Arguments
+}
+
+// unknown freezes a call of a tool that nobody lists, so that its denial has
+// a proposal hash.
+func (g *Gate) unknown(p *proposal) (*proposal, error) {
+	request, err := decode.Arguments(p.raw, decode.Options{})
+	if err != nil {
+		return nil, &inputError{StageJSON, "", err}
+	}
+	p.request, p.refused = request, CodeUnknownTool
+	p.tool = &catalog.Tool{Name: p.call.Tool, Mutation: true, Impact: catalog.Irreversible}
+	frozen, err := snapshot.Freeze(request)
+	if err != nil {
+		return nil, &inputError{StageSnapshot, "", err}
+	}
+	p.frozen = snapshot.Propose(p.session.Agent, p.tool.Name, frozen)
+	p.mark = fingerprint(p)
+	return p, nil
+}
+
+// parse is the one schema step: fill, normalize, validate.
+func (g *Gate) parse(p *proposal) (canon.Value, []canon.Change, error) {
+	if d := p.tool.DryRun; d != nil && d.Argument != "" {
+		if _, sent := p.request.Lookup(d.Argument); sent {
+			return canon.Value{}, nil, &inputError{StageSchema, p.tool.Name, canon.Refuse(d.Argument, "dry_run_argument",
+				"no such member: the dry run is made for you")}
+		}
+	}
+	fills, err := fills(p.session, p.tool.Identity)
+	if err != nil {
+		return canon.Value{}, nil, fmt.Errorf("session: %w", err)
+	}
+	parsed, changes, err := p.tool.Proposal.Apply(p.request, fills)
+	if err != nil {
+		return canon.Value{}, nil, &inputError{StageSchema, p.tool.Name, err}
+	}
+	return parsed, changes, nil
+}
+
+func fills(s Session, members []identity.Member) ([]schema.Fill, error) {
+	found, err := identity.Fills(s, members)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]schema.Fill, len(found))
+	for i, f := range found {
+		out[i] = schema.Fill{Pointer: f.Pointer, Value: f.Value}
+	}
+	return out, nil
+}
+
+// freeze resolves, checks identity and freezes. A spoofed identity is frozen
+// too, so that its denial can be recorded.
+func (g *Gate) freeze(ctx context.Context, p *proposal, parsed canon.Value, changes []canon.Change) error {
+	resolved, more, answered, err := resolve.Apply(ctx, p.tool.Resolvers, parsed, p.now)
+	if err != nil {
+		return &inputError{StageResolve, p.tool.Name, err}
+	}
+	if p.tool.Own != nil && p.tool.Own != p.tool.Proposal {
+		if err := p.tool.Own.Validate(resolved); err != nil {
+			return &inputError{StageSchema, p.tool.Name, err}
+		}
+	}
+	if err := identity.Check(p.session, p.tool.Identity, resolved); err != nil && p.refused == "" {
+		p.refused = CodeIdentitySpoof
+	}
+	frozen, err := snapshot.Freeze(resolved)
+	if err != nil {
+		return &inputError{StageSnapshot, p.tool.Name, err}
+	}
+	targets, err := catalog.ExtractTargets(p.tool.Targets, resolved)
+	if err != nil {
+		return &inputError{StageSnapshot, p.tool.Name, err}
+	}
+	p.answered = answered
+	p.frozen = snapshot.Propose(p.session.Agent, p.tool.Name, frozen)
+	p.frozen.Changes = append(changes, more...)
+	p.frozen.Targets, p.frozen.Evidence = targets, evidence(answered)
+	p.mark = fingerprint(p)
+	return nil
+}
+
+func evidence(answered []resolve.Answered) []snapshot.Evidence {
+	out := make([]snapshot.Evidence, len(answered))
+	for i, a := range answered {
+		out[i] = snapshot.Evidence{Pointer: a.Pointer, Resolver: a.Rule.Name, Version: a.Version, Digest: a.Digest}
+	}
+	return out
+}
+
+// fingerprint says that two calls are the same request: tenant, principal,
+// tool, targets and proposal hash, joined by structure.
+func fingerprint(p *proposal) canon.Digest {
+	targets := make([]canon.Value, len(p.frozen.Targets))
+	for i, t := range p.frozen.Targets {
+		targets[i] = canon.ArrayValue(canon.StringValue(t.Type), canon.StringValue(t.ID))
+	}
+	return canon.Sum(canon.ArrayValue(
+		canon.StringValue(p.session.Tenant), canon.StringValue(p.session.Principal),
+		canon.StringValue(p.tool.Name), canon.ArrayValue(targets...),
+		canon.StringValue(p.frozen.Hash.String()),
+	).Canonical())
+}
+
+// reject records refused input as an event without payload and words it for
+// the model.
+func (g *Gate) reject(ctx context.Context, s Session, c Call, err error) (Outcome, error) {
+	var in *inputError
+	if !errors.As(err, &in) {
+		return Outcome{Tool: c.Tool}, err
+	}
+	o := Outcome{Status: StatusInvalidArguments, Code: CodeInvalidArguments, Tool: in.tool, Stage: in.stage}
+	if !errors.As(in.err, &o.Violations) {
+		o.Violations = canon.Refuse("", in.stage+"_failed", "a value that this step can read")
+	}
+	if in.stage == StageResolve {
+		o.Code = resolveCode(o.Violations)
+	}
+	raw := rawArguments(c)
+	return o, g.cfg.Store.RejectInput(ctx, action.Rejection{
+		Tenant: s.Tenant, Principal: s.Principal, Agent: s.Agent, Tool: in.tool,
+		Stage: in.stage, Code: string(o.Code), Size: len(raw), Digest: canon.Sum(raw)})
+}
+
+func resolveCode(vs canon.Violations) Code {
+	for _, v := range vs {
+		if v.Rule == resolve.RuleAmbiguous {
+			return CodeTargetAmbiguous
+		}
+	}
+	return CodeTargetUnresolved
+}
