@@ -1,0 +1,138 @@
+package cedar
+
+import (
+	"slices"
+
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/policy"
+)
+
+// principal is who asks: User::"id" in its roles and tenant.
+type principal struct {
+	uid     types.EntityUID
+	parents []types.EntityUID
+}
+
+func principalOf(s identity.Session) principal {
+	p := principal{uid: types.NewEntityUID(typeUser, types.String(s.Principal))}
+	p.parents = append(p.parents, types.NewEntityUID(typeTenant, types.String(s.Tenant)))
+	for _, role := range s.Roles {
+		p.parents = append(p.parents, types.NewEntityUID(typeRole, types.String(role)))
+	}
+	return p
+}
+
+func (p principal) in(uid types.EntityUID) bool {
+	return p.uid == uid || slices.Contains(p.parents, uid)
+}
+
+// entities are the few that a call can reach: who asks, what is asked for,
+// and the action groups. Everything else has neither parents nor attributes.
+type entities struct {
+	user   types.Entity
+	action types.Entity
+	groups map[types.EntityUID]types.Entity
+}
+
+// Get implements Cedar's EntityGetter.
+func (e entities) Get(uid types.EntityUID) (types.Entity, bool) {
+	switch uid {
+	case e.user.UID:
+		return e.user, true
+	case e.action.UID:
+		return e.action, true
+	}
+	entity, ok := e.groups[uid]
+	return entity, ok
+}
+
+// resources are what the call acts on, each once: its targets, or the tool
+// itself.
+func resources(in policy.Input) []types.EntityUID {
+	if in.Handoff != nil {
+		return []types.EntityUID{types.NewEntityUID(typeAgent, types.String(in.Handoff.ToAgentName))}
+	}
+	seen := map[types.EntityUID]bool{}
+	var out []types.EntityUID
+	for _, t := range in.Proposal.Targets {
+		uid := types.NewEntityUID(entityType(t.Type), types.String(t.ID))
+		if !seen[uid] {
+			seen[uid] = true
+			out = append(out, uid)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, types.NewEntityUID(typeTool, types.String(in.Proposal.ToolName)))
+	}
+	return out
+}
+
+// contextOf builds the context record.
+func contextOf(in policy.Input, a *operation, args canon.Value) types.Record {
+	facts := types.RecordMap{
+		"args":      record(args, a.args),
+		"agent":     types.String(in.Session.Agent),
+		"owner":     types.String(in.Session.Owner),
+		"turn":      types.Long(in.Turn),
+		"taint":     texts(in.Session.Taint),
+		"now":       types.NewDatetime(in.Now),
+		"changes":   changes(in),
+		"nulls":     types.NewSet(nulls(args, "", nil)...),
+		"resolvers": resolvers(in),
+		"targets":   types.Long(len(in.Proposal.Targets)),
+		"tool":      toolFacts(in.Tool, a),
+	}
+	if in.Session.Task != "" {
+		facts["task"] = types.String(in.Session.Task)
+	}
+	if in.Session.Grant.ID != "" {
+		facts["grant"] = types.String(in.Session.Grant.ID)
+	}
+	if in.Approval != nil {
+		facts["approval"] = types.NewRecord(types.RecordMap{
+			"id": types.String(in.Approval.ID), "voters": texts(in.Approval.Voters)})
+	}
+	return types.NewRecord(facts)
+}
+
+// toolFacts takes the group from the rules' own catalog, which Decide has
+// compared with the caller's.
+func toolFacts(t policy.Tool, a *operation) types.Record {
+	return types.NewRecord(types.RecordMap{
+		"name":        a.uid.ID,
+		"impact":      types.String(t.Impact),
+		"effect":      types.String(t.Effect),
+		"mutation":    types.Boolean(a.group != groupRead),
+		"high_impact": types.Boolean(a.group == groupHigh),
+		"cataloged":   types.Boolean(t.Cataloged),
+	})
+}
+
+func texts(list []string) types.Set {
+	out := make([]types.Value, len(list))
+	for i, s := range list {
+		out[i] = types.String(s)
+	}
+	return types.NewSet(out...)
+}
+
+// changes are written as kind and pointer: "default:/currency".
+func changes(in policy.Input) types.Set {
+	out := make([]types.Value, len(in.Proposal.Changes))
+	for i, c := range in.Proposal.Changes {
+		out[i] = types.String(string(c.Kind) + ":" + c.Pointer)
+	}
+	return types.NewSet(out...)
+}
+
+// resolvers are written as name and pointer: "vendors:/vendorId".
+func resolvers(in policy.Input) types.Set {
+	out := make([]types.Value, len(in.Proposal.Evidence))
+	for i, e := range in.Proposal.Evidence {
+		out[i] = types.String(e.Resolver + ":" + e.Pointer)
+	}
+	return types.NewSet(out...)
+}
