@@ -8,14 +8,14 @@ type Replay uint8
 
 // The answers to a repeated call.
 const (
-	New       Replay = iota // walk it in full, as if it were the first
-	Stored                  // the stored outcome, byte for byte
-	Pending                 // the same pending proposal
-	Resume                  // approved: the same row goes on
-	Running                 // in progress
-	Unknown                 // nobody knows yet
-	Mismatch                // the key belongs to another call
-	Moved                   // the same request, but a name now means something else
+	New      Replay = iota // walk it in full, as if it were the first
+	Stored                 // the stored outcome, byte for byte
+	Pending                // the same pending proposal
+	Resume                 // approved: the same row goes on
+	Running                // in progress
+	Unknown                // nobody knows yet
+	Mismatch               // the key belongs to another call
+	Moved                  // the same request, but a name now means something else
 )
 
 // Repeat compares a repeated call with the action that holds its key.
