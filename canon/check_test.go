@@ -78,6 +78,35 @@ func TestCheckRefusesWhatNoDecoderReturns(t *testing.T) {
 	}
 }
 
+func TestCheckCountsNestingNotContainers(t *testing.T) {
+	t.Parallel()
+	pairs := make([]canon.Value, 100)
+	for i := range pairs {
+		pairs[i] = canon.ArrayValue(canon.ObjectValue(), canon.ArrayValue())
+	}
+	if err := canon.Check(canon.ArrayValue(pairs...)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFirstOfEqualNamesIsWrittenInLargeObjectsToo(t *testing.T) {
+	t.Parallel()
+	var members []canon.Member
+	for i := range int64(200) {
+		members = append(members, canon.Member{Name: string(rune('z' - i%20)), Value: canon.IntValue(i)})
+	}
+	got := decoded(t, string(canon.ObjectValue(members...).Canonical()))
+	if got.Len() != 20 {
+		t.Fatalf("%d members are written, want 20", got.Len())
+	}
+	for i := range int64(20) {
+		v, _ := got.Get(string(rune('z' - i)))
+		if first, _ := v.Int64(); first != i {
+			t.Errorf("member %c: value %d is written, want the first, %d", rune('z'-i), first, i)
+		}
+	}
+}
+
 // TestEncoderAlwaysWritesOneValidText: even a tree that Check refuses gives
 // JSON that every reader reads alike.
 func TestEncoderAlwaysWritesOneValidText(t *testing.T) {
