@@ -1,0 +1,120 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/catalog"
+)
+
+// Gate is what the pages ask of the engine. Every method that names a tenant
+// answers action.ErrNotFound for what belongs to another one.
+type Gate interface {
+	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
+	Action(ctx context.Context, tenant, id string) (action.Action, error)
+	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
+	Vote(ctx context.Context, v action.Vote) (action.Action, error)
+	Revoke(ctx context.Context, tenant, id, account, reason string) (action.Action, error)
+	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
+}
+
+// People is what the pages ask of the accounts; [*auth.Accounts] is one.
+type People interface {
+	Count(ctx context.Context) (int, error)
+	ByID(ctx context.Context, id string) (auth.Account, error)
+	Login(ctx context.Context, name, password string) (token string, account auth.Account, err error)
+	Session(ctx context.Context, token string) (auth.Login, auth.Account, error)
+	Logout(ctx context.Context, token string) error
+	Check(ctx context.Context, name, password string) (auth.Account, error)
+	SignVote(ctx context.Context, name, password string, v action.Vote) (action.Vote, error)
+}
+
+var _ People = (*auth.Accounts)(nil)
+
+// Config is what New needs. Every field but Now is required.
+type Config struct {
+	Gate   Gate
+	People People
+	// Tools returns the catalog's facts about a tool: its sentence, title and
+	// which members are secret.
+	Tools func(name string) (*catalog.Tool, bool)
+	// Origin is where browsers find the pages, such as
+	// "https://approve.example.com" or "http://127.0.0.1:8420". Plain http is
+	// for loopback only.
+	Origin string
+	Now    func() time.Time // nil means time.Now
+}
+
+// ErrConfig is returned for a configuration that is not complete or safe.
+var ErrConfig = errors.New("pages cannot be served")
+
+// site serves one configuration.
+type site struct {
+	gate   Gate
+	people People
+	tools  func(name string) (*catalog.Tool, bool)
+	origin *url.URL
+	now    func() time.Time
+	key    []byte // of form tokens; a restart makes open forms stale
+	pages  map[string]*template.Template
+}
+
+// New returns the handler of all pages, or ErrConfig.
+func New(c Config) (http.Handler, error) {
+	if c.Gate == nil || c.People == nil || c.Tools == nil {
+		return nil, fmt.Errorf("%w: gate, people and tools are required", ErrConfig)
+	}
+	origin, err := parseOrigin(c.Origin)
+	if err != nil {
+		return nil, err
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: origin, now: c.Now, key: make([]byte, 32)}
+	rand.Read(s.key)
+	if s.pages, err = s.parsePages(); err != nil {
+		return nil, fmt.Errorf("parse pages: %w", err)
+	}
+	return s.handler()
+}
+
+func parseOrigin(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != text {
+		return nil, fmt.Errorf("%w: origin must be scheme://host[:port] and nothing else", ErrConfig)
+	}
+	switch {
+	case u.Scheme == "https":
+		return u, nil
+	case u.Scheme == "http" && loopback(u.Host):
+		return u, nil
+	default:
+		return nil, fmt.Errorf("%w: origin must be https, or http on a loopback address", ErrConfig)
+	}
+}
+
+// loopback reports whether a host, with or without a port, is a name of this
+// machine that no name server can point elsewhere.
+func loopback(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	switch name {
+	case "localhost", "127.0.0.1", "[::1]", "::1":
+		return true
+	default:
+		return false
+	}
+}

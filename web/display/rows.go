@@ -1,0 +1,229 @@
+package display
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// LongValue is from how many characters on a value is folded.
+const LongValue = 2000
+
+// Row is one member: what was requested beside what will run.
+type Row struct {
+	Pointer     string // RFC 6901; shown through Name
+	Name        []Piece
+	Requested   Cell
+	Effective   Cell
+	Changes     []canon.Change
+	Differs     bool
+	Unexplained bool // differs, and no change says why
+}
+
+// Cell is one value of a row.
+type Cell struct {
+	Absent bool
+	Kind   canon.Kind
+	Pieces []Piece
+	Length int  // in characters, of the literal
+	Long   bool // folded until somebody unfolds it
+}
+
+// Rows puts requested beside effective, one row for each scalar and each
+// empty container, in the order of the effective arguments.
+func Rows(requested, effective canon.Value, changes []canon.Change, m Masks) []Row {
+	t := table{masks: m, changes: slices.Clone(changes)}
+	slices.SortStableFunc(t.changes, func(a, b canon.Change) int { return strings.Compare(a.Pointer, b.Pointer) })
+	t.walk("", side{v: requested, present: true}, side{v: effective, present: true})
+	return t.rows
+}
+
+// Leaves shows one value alone as rows.
+func Leaves(v canon.Value, m Masks) []Row {
+	t := table{masks: m}
+	t.walk("", side{v: v, present: true}, side{v: v, present: true})
+	return t.rows
+}
+
+type table struct {
+	masks   Masks
+	changes []canon.Change // by pointer
+	rows    []Row
+}
+
+type side struct {
+	v       canon.Value
+	present bool
+}
+
+// opens reports whether the value has members to walk through.
+func (s side) opens(kind canon.Kind) bool {
+	return s.present && s.v.Kind() == kind && s.v.Len() > 0
+}
+
+func (t *table) walk(pointer string, req, eff side) {
+	for _, kind := range []canon.Kind{canon.Object, canon.Array} {
+		fits := func(s side) bool { return !s.present || s.v.Kind() == kind }
+		if (req.opens(kind) || eff.opens(kind)) && fits(req) && fits(eff) {
+			t.children(pointer, kind, req, eff)
+			return
+		}
+	}
+	t.leaf(pointer, req, eff)
+}
+
+func (t *table) children(pointer string, kind canon.Kind, req, eff side) {
+	if kind == canon.Array {
+		for i := range max(length(req), length(eff)) {
+			t.walk(canon.JoinIndex(pointer, i), element(req, i), element(eff, i))
+		}
+		return
+	}
+	before, after := index(req), index(eff)
+	for _, member := range eff.members() {
+		t.walk(canon.JoinPointer(pointer, member.Name), before[member.Name], after[member.Name])
+	}
+	for _, member := range req.members() {
+		if _, shown := after[member.Name]; !shown {
+			t.walk(canon.JoinPointer(pointer, member.Name), before[member.Name], side{})
+		}
+	}
+}
+
+func (s side) members() []canon.Member {
+	if !s.present {
+		return nil
+	}
+	return s.v.Members()
+}
+
+// index keeps the walk linear in wide objects.
+func index(s side) map[string]side {
+	members := s.members()
+	out := make(map[string]side, len(members))
+	for _, member := range members {
+		out[member.Name] = side{v: member.Value, present: true}
+	}
+	return out
+}
+
+func length(s side) int {
+	if !s.present {
+		return 0
+	}
+	return s.v.Len()
+}
+
+func element(s side, i int) side {
+	if i >= length(s) {
+		return side{}
+	}
+	return side{v: s.v.At(i), present: true}
+}
+
+func (t *table) leaf(pointer string, req, eff side) {
+	row := Row{Pointer: pointer, Name: t.name(pointer),
+		Requested: t.cell(pointer, req), Effective: t.cell(pointer, eff)}
+	row.Differs = req.present != eff.present || req.present && !canon.Equal(req.v, eff.v)
+	row.Changes = t.changesAt(pointer, row.Differs)
+	row.Unexplained = row.Differs && len(row.Changes) == 0
+	t.rows = append(t.rows, row)
+}
+
+// changesAt returns the changes at a pointer and, where the member differs,
+// those of what it is part of and of what is part of it.
+func (t *table) changesAt(pointer string, differs bool) []canon.Change {
+	found := slices.Clone(t.at(pointer))
+	if !differs {
+		return found
+	}
+	for up := pointer; up != ""; {
+		up = up[:strings.LastIndexByte(up, '/')]
+		found = append(found, t.at(up)...)
+	}
+	first, _ := t.search(pointer + "/")
+	for i := first; i < len(t.changes) && strings.HasPrefix(t.changes[i].Pointer, pointer+"/"); i++ {
+		found = append(found, t.changes[i])
+	}
+	return found
+}
+
+func (t *table) at(pointer string) []canon.Change {
+	first, found := t.search(pointer)
+	last := first
+	for found && last < len(t.changes) && t.changes[last].Pointer == pointer {
+		last++
+	}
+	return t.changes[first:last]
+}
+
+func (t *table) search(pointer string) (int, bool) {
+	return slices.BinarySearchFunc(t.changes, pointer, func(c canon.Change, p string) int {
+		return strings.Compare(c.Pointer, p)
+	})
+}
+
+func (t *table) cell(pointer string, s side) Cell {
+	if !s.present {
+		return Cell{Absent: true}
+	}
+	pieces := Literal(s.v, pointer, t.masks)
+	n := 0
+	for _, p := range pieces {
+		n += utf8.RuneCountInString(p.Text)
+	}
+	return Cell{Kind: s.v.Kind(), Pieces: pieces, Length: n, Long: n > LongValue}
+}
+
+// name shows a pointer as a path: a.b[0]. A name that is no plain word is
+// quoted, so that a dot inside a name is not taken for a step.
+func (t *table) name(pointer string) []Piece {
+	tokens, _ := canon.SplitPointer(pointer)
+	w := writer{}
+	if len(tokens) == 0 {
+		w.plain.WriteString("(all)")
+	}
+	for i, token := range tokens {
+		switch {
+		case t.masks.Holds(token):
+			w.mark(Masked, "[secret name]")
+		case plainName(token):
+			if i > 0 {
+				w.plain.WriteByte('.')
+			}
+			w.plain.WriteString(token)
+		default:
+			w.plain.WriteByte('[')
+			w.quoted(token)
+			w.plain.WriteByte(']')
+		}
+	}
+	return w.done()
+}
+
+func plainName(token string) bool {
+	for _, r := range token {
+		word := r == '_' || r == '-' || r == '$' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !word {
+			return false
+		}
+	}
+	return token != ""
+}
+
+// MoneyNotes formats the amounts of rows whose pointers are paired with the
+// pointer of their currency. The key of the result is the amount's pointer.
+func MoneyNotes(args canon.Value, pairs map[string]string, m Masks) map[string]string {
+	notes := map[string]string{}
+	for amount, currency := range pairs {
+		a, found := args.Lookup(amount)
+		c, _ := args.Lookup(currency)
+		tokens, _ := canon.SplitPointer(amount)
+		if text, ok := Money(a, c); found && ok && !m.hides(tokens, a) {
+			notes[amount] = a.NumberText() + " minor units of " + c.Text() + " are " + text
+		}
+	}
+	return notes
+}

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+)
+
+// maxBody bounds a form: a digest, a token, a reason and a password.
+const maxBody = 16 << 10
+
+// policy allows the page's own style, icon and script and nothing else.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// guard refuses whatever did not come from the pages themselves, before any
+// route is looked at.
+func (s *site) guard(next http.Handler) (http.Handler, error) {
+	cross := http.NewCrossOriginProtection()
+	if err := cross.AddTrustedOrigin(s.origin.String()); err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.headers(w)
+		switch {
+		case !s.knownHost(r.Host):
+			http.Error(w, "unknown host", http.StatusMisdirectedRequest)
+		case r.Header.Get("Authorization") != "":
+			http.Error(w, "tokens are not accepted here", http.StatusForbidden)
+		case !readOnly(r) && (cross.Check(r) != nil || !s.fromHere(r)):
+			http.Error(w, "cross-origin request", http.StatusForbidden)
+		case !readOnly(r) && r.URL.RawQuery != "":
+			http.Error(w, "a form has no query", http.StatusBadRequest)
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			next.ServeHTTP(w, r)
+		}
+	}), nil
+}
+
+func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// knownHost keeps names out that an attacker's name server points here (DNS
+// rebinding).
+func (s *site) knownHost(host string) bool {
+	return strings.EqualFold(host, s.origin.Host) || loopback(strings.ToLower(host))
+}
+
+// fromHere demands what CrossOriginProtection only checks if it is there: a
+// browser says where a form comes from, and it must be this very site.
+func (s *site) fromHere(r *http.Request) bool {
+	site, origin := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
+	if len(site) > 1 || len(origin) > 1 || len(site)+len(origin) == 0 {
+		return false
+	}
+	if len(site) == 1 && site[0] != "same-origin" {
+		return false
+	}
+	return len(origin) == 0 || s.ownOrigin(origin[0], r.Host)
+}
+
+func (s *site) ownOrigin(origin, host string) bool {
+	if origin == s.origin.String() {
+		return strings.EqualFold(host, s.origin.Host)
+	}
+	return loopback(host) && s.origin.Scheme == "http" && origin == "http://"+host
+}
+
+func (s *site) headers(w http.ResponseWriter) {
+	for name, value := range map[string]string{
+		"Content-Security-Policy":      policy,
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Cache-Control":                "no-store",
+		"Referrer-Policy":              "same-origin", // no-referrer would take the origin from our own forms
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), payment=()",
+	} {
+		w.Header().Set(name, value)
+	}
+	if s.origin.Scheme == "https" {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}

@@ -1,0 +1,156 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/web/display"
+)
+
+// How many rows a list has.
+const (
+	inboxSize = 200
+	pageSize  = 50
+)
+
+// itemView is one action in a list.
+type itemView struct {
+	ID       string
+	Headline []display.Piece
+	Tool     string
+	Agent    string
+	For      string
+	State    word
+	Impact   word
+	At       moment
+	Until    moment
+	Mine     bool // this person can decide on it now
+	Voted    bool
+	Marks    int
+	Targets  []display.Piece
+}
+
+type inboxView struct {
+	base
+	Items    []itemView
+	Mine     int
+	Others   int
+	More     bool // there are more than are counted
+	Filter   string
+	Tool     string
+	Tools    []string
+	HighOnly bool
+}
+
+func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
+	rows, err := s.gate.Actions(r.Context(), action.Filter{Tenant: v.account.Tenant,
+		States: []action.State{action.PendingApproval}, Limit: inboxSize})
+	if err != nil {
+		s.broken(w, v)
+		return
+	}
+	q := r.URL.Query()
+	page := inboxView{base: s.base(v, "Inbox", "inbox"), Filter: q.Get("for"), Tool: q.Get("tool"),
+		HighOnly: q.Get("impact") == "high", More: len(rows) == inboxSize}
+	slices.Reverse(rows) // the longest waiting first
+	for _, a := range rows {
+		item, err := s.item(r.Context(), v, a)
+		if err != nil {
+			s.broken(w, v)
+			return
+		}
+		page.add(a, item)
+	}
+	slices.Sort(page.Tools)
+	s.render(w, http.StatusOK, "inbox", page)
+}
+
+// add counts an action and keeps it if the filters let it through.
+func (p *inboxView) add(a action.Action, item itemView) {
+	if item.Mine {
+		p.Mine++
+	} else {
+		p.Others++
+	}
+	if !slices.Contains(p.Tools, a.Tool) {
+		p.Tools = append(p.Tools, a.Tool)
+	}
+	hidden := p.Filter == "me" && !item.Mine || p.Filter == "others" && item.Mine ||
+		p.Tool != "" && p.Tool != a.Tool || p.HighOnly && !a.HighImpact
+	if !hidden {
+		p.Items = append(p.Items, item)
+	}
+}
+
+func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, error) {
+	read := s.read(a)
+	item := itemView{ID: a.ID, Headline: read.headline(), Tool: a.Tool, Agent: a.Agent, For: a.Principal,
+		State: stateWord(a.State), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
+	item.Marks = display.CountAlarming(display.Literal(read.args, "", read.masks))
+	for i, t := range a.Targets {
+		if i > 0 {
+			item.Targets = append(item.Targets, display.Piece{Text: ", "})
+		}
+		item.Targets = append(item.Targets, display.Text(t.Type+" "+t.ID)...)
+	}
+	if a.State != action.PendingApproval || a.Terms == nil {
+		return item, nil
+	}
+	item.Until = s.when(a.Deadline)
+	votes, err := s.gate.Votes(ctx, v.account.Tenant, a.ID)
+	if err != nil {
+		return itemView{}, err
+	}
+	item.Voted = votedAlready(votes, v.account.ID)
+	may := approval.Eligible(*a.Terms, approval.ProposerOf(a), person(v.account)) == nil
+	item.Mine = may && !item.Voted && !item.Until.Over
+	return item, nil
+}
+
+type historyView struct {
+	base
+	Items  []itemView
+	State  string
+	States []choice
+	Tool   string
+	Next   string // address of older ones
+}
+
+type choice struct{ Value, Text string }
+
+func (s *site) history(w http.ResponseWriter, r *http.Request, v visit) {
+	q := r.URL.Query()
+	page := historyView{base: s.base(v, "Actions", "actions"), State: q.Get("state"), Tool: strings.TrimSpace(q.Get("tool"))}
+	filter := action.Filter{Tenant: v.account.Tenant, Tool: page.Tool, Limit: pageSize, Before: q.Get("before")}
+	for _, state := range action.States() {
+		if state == action.Received {
+			continue
+		}
+		page.States = append(page.States, choice{string(state), stateWord(state).Text})
+		if page.State == string(state) {
+			filter.States = []action.State{state}
+		}
+	}
+	rows, err := s.gate.Actions(r.Context(), filter)
+	if err != nil {
+		s.broken(w, v)
+		return
+	}
+	for _, a := range rows {
+		item, err := s.item(r.Context(), v, a)
+		if err != nil {
+			s.broken(w, v)
+			return
+		}
+		page.Items = append(page.Items, item)
+	}
+	if len(rows) == pageSize {
+		page.Next = "/actions?" + url.Values{"state": {page.State}, "tool": {page.Tool}, "before": {rows[len(rows)-1].ID}}.Encode()
+	}
+	s.render(w, http.StatusOK, "history", page)
+}

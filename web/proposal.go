@@ -1,0 +1,293 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/web/display"
+)
+
+// What a form says was shown: everything, or a page with folded values.
+const (
+	shownAll    = "all"
+	shownFolded = "folded"
+)
+
+// maxRows is how many members are shown until everything is asked for.
+const maxRows = 200
+
+// proposalView is the page of one action.
+type proposalView struct {
+	base
+	ID       string
+	Row      action.Action
+	Headline []display.Piece
+	State    word
+	Impact   word
+	Pending  bool
+	Until    moment
+	Hash     string
+	Digest   string
+	digest   canon.Digest
+
+	Warnings  []string
+	Rows      []rowView
+	RowsLeft  int
+	Preview   []rowView
+	Folded    string // what is folded, "" if nothing
+	Shown     string
+	Who       []string // must agree
+	Votes     []voteView
+	Evidence  []evidenceView
+	Result    *resultView
+	Siblings  []siblingView
+	ToolTitle string
+
+	Decide     *forms
+	Revoke     *forms
+	CanApprove bool
+	WhyNot     string // there is no form, or none to approve with
+	mayNot     bool   // because of who asks, not of the state
+	Single     bool   // the one person of a single-operator set-up
+	Error      string
+}
+
+func (p proposalView) refusalStatus() int {
+	if p.mayNot {
+		return http.StatusForbidden
+	}
+	return http.StatusConflict
+}
+
+// forms are the tokens of the forms on the page.
+type forms struct{ Approve, Reject, Revoke string }
+
+type rowView struct {
+	display.Row
+	Notes []string // changes in words
+	Money string
+	Fold  bool
+}
+
+type voteView struct {
+	Name    string
+	Approve bool
+	Reason  string
+	Method  string
+	At      moment
+	Single  bool
+}
+
+type evidenceView struct{ Pointer, Resolver, Version, Digest string }
+
+type siblingView struct {
+	ID       string
+	Headline []display.Piece
+}
+
+func (s *site) proposal(w http.ResponseWriter, r *http.Request, v visit) {
+	page, ok := s.findProposal(w, r, v, r.URL.Query().Get("show") == shownAll)
+	if ok {
+		s.render(w, http.StatusOK, "proposal", page)
+	}
+}
+
+// findProposal reads an action of the person's own tenant and answers the
+// request itself if there is none.
+func (s *site) findProposal(w http.ResponseWriter, r *http.Request, v visit, all bool) (proposalView, bool) {
+	a, err := s.gate.Action(r.Context(), v.account.Tenant, r.PathValue("id"))
+	if errors.Is(err, action.ErrNotFound) || err == nil && a.Tenant != v.account.Tenant {
+		s.notFound(w, v)
+		return proposalView{}, false
+	}
+	if err != nil {
+		s.broken(w, v)
+		return proposalView{}, false
+	}
+	page, err := s.proposalView(r.Context(), v, a, all)
+	if err != nil {
+		s.broken(w, v)
+		return proposalView{}, false
+	}
+	return page, true
+}
+
+func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all bool) (proposalView, error) {
+	votes, err := s.gate.Votes(ctx, v.account.Tenant, a.ID)
+	if err != nil {
+		return proposalView{}, err
+	}
+	count, err := s.people.Count(ctx)
+	if err != nil {
+		return proposalView{}, err
+	}
+	read := s.read(a)
+	p := proposalView{base: s.base(v, display.Plain(read.headline()), ""), ID: a.ID, Row: a, Headline: read.headline(),
+		State: stateWord(a.State), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval,
+		Hash: a.Hash.String(), Who: requirementWords(a.Terms), Result: s.result(a, read.masks),
+		Single: count == 1 && owns(a, person(v.account))}
+	if read.tool != nil {
+		p.ToolTitle = read.tool.Title
+	}
+	p.deadline(s, a)
+	p.contents(read, all)
+	for _, e := range a.Evidence {
+		p.Evidence = append(p.Evidence, evidenceView{e.Pointer, e.Resolver, e.Version, e.Digest.String()})
+	}
+	if p.Votes, err = s.votes(ctx, v, a, votes, count); err != nil {
+		return proposalView{}, err
+	}
+	if p.Siblings, err = s.siblings(ctx, a); err != nil {
+		return proposalView{}, err
+	}
+	p.offer(s, v, read, votes)
+	return p, nil
+}
+
+func (p *proposalView) deadline(s *site, a action.Action) {
+	if a.Terms != nil {
+		p.digest, p.Digest = a.Terms.Digest, a.Terms.Digest.String()
+	}
+	if !a.State.Terminal() {
+		p.Until = s.when(a.Deadline)
+	}
+}
+
+// contents fills the tables and says what is folded.
+func (p *proposalView) contents(read reading, all bool) {
+	p.Shown = shownFolded
+	if all {
+		p.Shown = shownAll
+	}
+	money := display.MoneyNotes(read.args, read.moneyPairs(), read.masks)
+	var rows, preview []display.Row
+	if !read.unreadable {
+		requested := read.requested
+		if read.noRequested {
+			requested = canon.ObjectValue()
+		}
+		rows = display.Rows(requested, read.args, read.row.Changes, read.masks)
+	}
+	if !read.noPreview {
+		preview = display.Leaves(read.preview, read.masks)
+	}
+	long, chars := longValues(rows, preview)
+	p.Warnings = warnings(read, rows, preview)
+	left := max(0, len(rows)-maxRows) + max(0, len(preview)-maxRows)
+	if !all && (long > 0 || left > 0) {
+		p.Folded = foldedText(long, chars, left)
+		p.RowsLeft = max(0, len(rows)-maxRows)
+		rows, preview = rows[:min(len(rows), maxRows)], preview[:min(len(preview), maxRows)]
+	}
+	p.Rows, p.Preview = rowViews(rows, money, !all), rowViews(preview, nil, !all)
+}
+
+func longValues(tables ...[]display.Row) (values, characters int) {
+	for _, rows := range tables {
+		for _, r := range rows {
+			if r.Effective.Long || r.Requested.Long {
+				values++
+				characters += max(r.Effective.Length, r.Requested.Length)
+			}
+		}
+	}
+	return values, characters
+}
+
+func foldedText(long, chars, left int) string {
+	switch {
+	case left == 0:
+		return many(long, "long value", "long values") + " (" + many(chars, "character", "characters") + ") folded"
+	case long == 0:
+		return many(left, "more member", "more members") + " not shown yet"
+	default:
+		return many(long, "long value", "long values") + " folded and " + many(left, "more member", "more members") + " not shown yet"
+	}
+}
+
+func rowViews(rows []display.Row, money map[string]string, fold bool) []rowView {
+	out := make([]rowView, 0, len(rows))
+	for _, r := range rows {
+		view := rowView{Row: r, Money: money[r.Pointer], Fold: fold}
+		for _, c := range r.Changes {
+			view.Notes = append(view.Notes, changeWord(c))
+		}
+		out = append(out, view)
+	}
+	return out
+}
+
+// person is an account as far as votes care.
+func person(a auth.Account) action.Person {
+	return action.Person{ID: a.ID, Name: a.Name, Tenant: a.Tenant, Principal: a.Principal, Groups: a.Groups, Active: a.Active}
+}
+
+// owns reports whether the action was proposed for this very person.
+func owns(a action.Action, who action.Person) bool {
+	for _, id := range []string{who.ID, who.Principal} {
+		if id != "" && (id == a.Principal || id == a.Owner) {
+			return true
+		}
+	}
+	return false
+}
+
+// offer decides which forms the page has. The engine decides again.
+func (p *proposalView) offer(s *site, v visit, read reading, votes []action.Vote) {
+	a := read.row
+	if a.Terms == nil || a.State.Terminal() {
+		p.WhyNot = "the action is not waiting for anybody."
+		return
+	}
+	if err := approval.Eligible(*a.Terms, approval.ProposerOf(a), person(v.account)); err != nil {
+		p.WhyNot, p.mayNot = err.Error()+".", true
+		return
+	}
+	tokens := &forms{}
+	for purpose, token := range map[string]*string{toApprove: &tokens.Approve, toReject: &tokens.Reject, toRevoke: &tokens.Revoke} {
+		*token = s.formToken(v, purpose, a.ID, p.Digest, p.Shown)
+	}
+	switch {
+	case a.State == action.Approved || a.State == action.Claimed:
+		p.Revoke, p.WhyNot = tokens, "the action is approved already."
+	case a.State != action.PendingApproval:
+		p.WhyNot = "the action is not waiting for anybody."
+	case votedAlready(votes, v.account.ID):
+		p.WhyNot = "you have decided on this already."
+	case p.Until.Over:
+		p.WhyNot = "the deadline has passed."
+	default:
+		p.Decide = tokens
+		p.CanApprove, p.WhyNot = p.approvable(read)
+	}
+}
+
+func votedAlready(votes []action.Vote, account string) bool {
+	for _, vote := range votes {
+		if vote.Voter == account {
+			return true
+		}
+	}
+	return false
+}
+
+// approvable reports whether a person can know what they would approve.
+func (p *proposalView) approvable(read reading) (bool, string) {
+	switch {
+	case read.unreadable:
+		return false, "what would run cannot be shown, so it cannot be approved."
+	case read.changedTool:
+		return false, "the tool is not the one that was decided on, so it cannot be approved."
+	case read.row.Terms.Preview.IsZero() != (read.row.Payload.Preview == ""), read.row.Payload.Preview != "" && read.noPreview:
+		return false, "the preview cannot be shown, so it cannot be approved."
+	case p.Folded != "":
+		return false, "parts of it are folded. Show everything first."
+	default:
+		return true, ""
+	}
+}

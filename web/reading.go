@@ -1,0 +1,100 @@
+package web
+
+import (
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/web/display"
+)
+
+// reading is one stored action made readable. What cannot be read is said to
+// be so and cannot be approved.
+type reading struct {
+	row       action.Action
+	tool      *catalog.Tool // nil if the catalog has none of this name
+	args      canon.Value
+	requested canon.Value
+	preview   canon.Value
+	masks     display.Masks
+
+	unreadable     bool // stored bytes are not the canonical form of anything
+	noRequested    bool
+	noPreview      bool
+	changedTool    bool // the tool is not the one that was decided on
+	sentence       []display.Piece
+	badSentence    bool // the template does not fit these arguments
+	argumentsCount int
+}
+
+// limits let everything be read back that the engine could have stored.
+var limits = canon.Options{MaxBytes: canon.CeilingBytes, MaxDepth: canon.CeilingDepth, MaxNodes: canon.CeilingNodes}
+
+func (s *site) read(a action.Action) reading {
+	r := reading{row: a}
+	tool, found := s.tools(a.Tool)
+	if found && tool != nil {
+		r.tool = tool
+	}
+	r.changedTool = r.tool == nil || r.tool.Definition != a.Definition
+	var ok bool
+	if r.args, ok = canonical(a.Payload.Args); !ok {
+		r.unreadable = true
+	}
+	if r.requested, ok = canonical(a.Payload.Requested); !ok {
+		r.noRequested = true
+	}
+	if r.preview, ok = canonical(a.Payload.Preview); !ok {
+		r.noPreview = true
+	}
+	r.argumentsCount = len(r.args.Members())
+	r.masks = display.MaskAll()
+	if r.tool != nil {
+		r.masks = display.NewMasks(r.tool.Secrets, r.args, r.requested)
+		if !r.unreadable && r.tool.Sentence != "" && !r.changedTool {
+			r.sentence, ok = display.Sentence(r.tool.Sentence, r.args, r.masks)
+			r.badSentence = !ok
+		}
+	}
+	return r
+}
+
+// canonical reads a stored text back; it must be its own canonical form, or
+// it is not what was hashed.
+func canonical(text string) (canon.Value, bool) {
+	if text == "" {
+		return canon.Value{}, false
+	}
+	v, err := canon.Decode([]byte(text), limits)
+	if err != nil || string(v.Canonical()) != text {
+		return canon.Value{}, false
+	}
+	return v, true
+}
+
+// headline is one sentence on what will happen.
+func (r reading) headline() []display.Piece {
+	if len(r.sentence) > 0 {
+		return r.sentence
+	}
+	name := display.Text(r.row.Tool)
+	head := append([]display.Piece{{Text: "Call "}}, name...)
+	return append(head, display.Piece{Text: " with " + many(r.argumentsCount, "argument", "arguments")})
+}
+
+// moneyPairs returns the pointers at which resolvers put an amount, each
+// with the pointer of its currency.
+func (r reading) moneyPairs() map[string]string {
+	pairs := map[string]string{}
+	if r.tool == nil {
+		return pairs
+	}
+	for _, rule := range r.tool.Resolvers {
+		amount, hasAmount := rule.Into[resolve.RoleAmountMinor]
+		currency, hasCurrency := rule.Into[resolve.RoleCurrency]
+		if hasAmount && hasCurrency {
+			pairs[amount] = currency
+		}
+	}
+	return pairs
+}

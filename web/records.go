@@ -1,0 +1,86 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-de4804fb/verbatim/audit"
+)
+
+type recordsView struct {
+	base
+	Records []recordItem
+	Action  string
+	Event   string
+	Next    string
+}
+
+type recordItem struct {
+	audit.Record
+	When moment
+}
+
+func (s *site) records(w http.ResponseWriter, r *http.Request, v visit) {
+	q := r.URL.Query()
+	page := recordsView{base: s.base(v, "Records", "records"), Action: strings.TrimSpace(q.Get("action")), Event: strings.TrimSpace(q.Get("event"))}
+	before, err := strconv.ParseInt(q.Get("before"), 10, 64)
+	if err != nil || before < 0 {
+		before = 0
+	}
+	found, err := s.gate.Records(r.Context(), audit.Filter{Tenant: v.account.Tenant, Action: page.Action, Event: page.Event,
+		Limit: pageSize, Before: before})
+	if err != nil {
+		s.broken(w, v)
+		return
+	}
+	for _, record := range found {
+		page.Records = append(page.Records, recordItem{Record: record, When: s.when(record.At)})
+	}
+	if len(found) == pageSize {
+		page.Next = "/records?" + url.Values{"action": {page.Action}, "event": {page.Event},
+			"before": {strconv.FormatInt(found[len(found)-1].Seq, 10)}}.Encode()
+	}
+	s.render(w, http.StatusOK, "records", page)
+}
+
+type recordView struct {
+	base
+	recordItem
+	Facts       []choice
+	Commitments []choice
+}
+
+// record shows one record. A number that belongs to another tenant looks
+// like one that was never given.
+func (s *site) record(w http.ResponseWriter, r *http.Request, v visit) {
+	seq, err := strconv.ParseInt(r.PathValue("seq"), 10, 64)
+	if err != nil || seq < 1 || strconv.FormatInt(seq, 10) != r.PathValue("seq") || seq+1 < seq {
+		s.notFound(w, v)
+		return
+	}
+	found, err := s.gate.Records(r.Context(), audit.Filter{Tenant: v.account.Tenant, Limit: 1, Before: seq + 1})
+	if err != nil {
+		s.broken(w, v)
+		return
+	}
+	if len(found) != 1 || found[0].Seq != seq || found[0].Tenant != v.account.Tenant {
+		s.notFound(w, v)
+		return
+	}
+	s.render(w, http.StatusOK, "record", recordView{base: s.base(v, "Record "+strconv.FormatInt(seq, 10), "records"),
+		recordItem:  recordItem{Record: found[0], When: s.when(found[0].At)},
+		Facts:       sorted(found[0].Facts),
+		Commitments: sorted(found[0].Commitments)})
+}
+
+func sorted(m map[string]string) []choice {
+	var out []choice
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, choice{name, m[name]})
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/web/display"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed assets/style.css assets/live.js assets/icon.svg
+var assetFiles embed.FS
+
+var assetTypes = map[string]string{
+	"style.css": "text/css; charset=utf-8",
+	"live.js":   "text/javascript; charset=utf-8",
+	"icon.svg":  "image/svg+xml",
+}
+
+func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
+	name := r.PathValue("name")
+	kind, known := assetTypes[name]
+	content, err := assetFiles.ReadFile("assets/" + name)
+	if !known || err != nil {
+		s.notFound(w, v)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(content)
+}
+
+// pageNames are the templates that stand in the layout.
+var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record"}
+
+func (s *site) parsePages() (map[string]*template.Template, error) {
+	pages := map[string]*template.Template{}
+	functions := template.FuncMap{"vis": display.Text, "when": s.when, "pair": pair}
+	for _, name := range pageNames {
+		page, err := template.New("layout.html").Funcs(functions).
+			ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html")
+		if err != nil {
+			return nil, err
+		}
+		pages[name] = page
+	}
+	return pages, nil
+}
+
+// pair hands two values to a part of a page.
+func pair(first, second any) map[string]any { return map[string]any{"First": first, "Second": second} }
+
+// base is what every page has.
+type base struct {
+	Title  string
+	Nav    string // which entry of the menu is here
+	Name   string // of the account; "" before the login
+	Tenant string
+	Logout string // form token
+}
+
+func (s *site) base(v visit, title, nav string) base {
+	b := base{Title: title, Nav: nav, Name: v.account.Name, Tenant: v.account.Tenant}
+	if v.account.ID != "" {
+		b.Logout = s.formToken(v, "logout")
+	}
+	return b
+}
+
+// render writes a page only when it is whole.
+func (s *site) render(w http.ResponseWriter, status int, name string, data any) {
+	var page bytes.Buffer
+	if err := s.pages[name].Execute(&page, data); err != nil {
+		http.Error(w, "the page could not be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(page.Bytes())
+}
+
+type messageView struct {
+	base
+	Text string
+}
+
+func (s *site) refuse(w http.ResponseWriter, v visit, status int, title, text string) {
+	s.render(w, status, "message", messageView{base: s.base(v, title, ""), Text: text})
+}
+
+func (s *site) notFound(w http.ResponseWriter, v visit) {
+	s.refuse(w, v, http.StatusNotFound, "Not found", "There is no such page, or it is not for you.")
+}
+
+func (s *site) badForm(w http.ResponseWriter, v visit) {
+	s.refuse(w, v, http.StatusBadRequest, "Form not accepted",
+		"The form is old or incomplete. Nothing was changed. Open the page again and decide there.")
+}
+
+func (s *site) broken(w http.ResponseWriter, v visit) {
+	s.refuse(w, v, http.StatusInternalServerError, "Something failed",
+		"The answer could not be made. Look at the action again before you try again.")
+}
+
+// moment is a time as people read it.
+type moment struct {
+	Machine string // RFC 3339
+	Text    string
+	Far     string // "in 3 min", "2 h ago"
+	Over    bool
+	Zero    bool
+}
+
+func (s *site) when(t time.Time) moment {
+	if t.IsZero() {
+		return moment{Zero: true}
+	}
+	t = t.UTC()
+	left := t.Sub(s.now())
+	m := moment{Machine: t.Format(time.RFC3339), Text: t.Format("2 Jan 2006, 15:04:05 UTC"), Over: left <= 0}
+	if m.Over {
+		m.Far = span(-left) + " ago"
+	} else {
+		m.Far = "in " + span(left)
+	}
+	return m
+}
+
+// span says a duration in its two largest units.
+func span(d time.Duration) string {
+	units := []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}, {"s", time.Second}}
+	var parts []string
+	for _, u := range units {
+		n := d / u.size
+		d -= n * u.size
+		if n > 0 || len(parts) > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+		}
+		if len(parts) == 2 {
+			break
+		}
+	}
+	if len(parts) == 0 {
+		return "0 s"
+	}
+	return strings.TrimSuffix(strings.Join(parts, " "), " 0 s")
+}

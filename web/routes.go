@@ -1,0 +1,121 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/seed-de4804fb/verbatim/auth"
+)
+
+// Route is one entry point. Open routes answer without a login.
+type Route struct {
+	Method string
+	Path   string // as in [http.ServeMux]
+	Open   bool
+}
+
+// Routes lists every entry point.
+func Routes() []Route {
+	var out []Route
+	for _, e := range entries() {
+		out = append(out, e.Route)
+	}
+	return out
+}
+
+// visit is who asks. It travels as a parameter, never in a context.
+type visit struct {
+	login   auth.Login
+	account auth.Account
+	cookie  string
+}
+
+type entry struct {
+	Route
+	serve func(s *site, w http.ResponseWriter, r *http.Request, v visit)
+}
+
+func entries() []entry {
+	get := func(path string, serve func(*site, http.ResponseWriter, *http.Request, visit)) entry {
+		return entry{Route{Method: http.MethodGet, Path: path}, serve}
+	}
+	post := func(path string, serve func(*site, http.ResponseWriter, *http.Request, visit)) entry {
+		return entry{Route{Method: http.MethodPost, Path: path}, serve}
+	}
+	open := func(e entry) entry { e.Open = true; return e }
+	return []entry{
+		open(get("/healthz", (*site).health)),
+		open(get("/static/{name}", (*site).static)),
+		open(get("/login", (*site).loginPage)),
+		open(post("/login", (*site).logIn)),
+		post("/logout", (*site).logOut),
+		get("/{$}", (*site).inbox),
+		get("/actions", (*site).history),
+		get("/actions/{id}", (*site).proposal),
+		post("/actions/{id}/approve", (*site).approve),
+		post("/actions/{id}/reject", (*site).reject),
+		post("/actions/{id}/revoke", (*site).revoke),
+		get("/records", (*site).records),
+		get("/records/{seq}", (*site).record),
+	}
+}
+
+// handler puts the guard before the routes.
+func (s *site) handler() (http.Handler, error) {
+	mux := http.NewServeMux()
+	for _, e := range entries() {
+		mux.Handle(e.Method+" "+e.Path, s.enter(e))
+	}
+	mux.Handle("/", s.enter(entry{serve: (*site).nothingHere}))
+	return s.guard(mux)
+}
+
+// enter finds out who asks. Without a login every path that is not open
+// answers alike, whether it exists or not.
+func (s *site) enter(e entry) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.whoAsks(r)
+		switch {
+		case err == nil || e.Open && errors.Is(err, auth.ErrNoLogin):
+			e.serve(s, w, r, v)
+		case !errors.Is(err, auth.ErrNoLogin):
+			s.broken(w, visit{})
+		default:
+			s.askForLogin(w, r)
+		}
+	})
+}
+
+func (s *site) whoAsks(r *http.Request) (visit, error) {
+	if strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/healthz" {
+		return visit{}, auth.ErrNoLogin
+	}
+	cookies := r.CookiesNamed(s.cookieName())
+	if len(cookies) != 1 {
+		return visit{}, auth.ErrNoLogin
+	}
+	login, account, err := s.people.Session(r.Context(), cookies[0].Value)
+	if err != nil {
+		return visit{}, err
+	}
+	return visit{login: login, account: account, cookie: cookies[0].Value}, nil
+}
+
+func (s *site) askForLogin(w http.ResponseWriter, r *http.Request) {
+	if s.noAccounts(w, r) {
+		return
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		http.Redirect(w, r, loginPath(r.URL), http.StatusSeeOther)
+		return
+	}
+	s.refuse(w, visit{}, http.StatusForbidden, "Sign in first", "Your sign-in is over or was never there. Nothing was changed.")
+}
+
+func (s *site) nothingHere(w http.ResponseWriter, _ *http.Request, v visit) { s.notFound(w, v) }
+
+func (s *site) health(w http.ResponseWriter, _ *http.Request, _ visit) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+}

@@ -1,0 +1,186 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// maxReason bounds a reason in characters.
+const maxReason = 500
+
+// purposes of form tokens.
+const (
+	toApprove = "approve"
+	toReject  = "reject"
+	toRevoke  = "revoke"
+)
+
+// ballot is one form on its way to a vote or a revocation.
+type ballot struct {
+	page   proposalView
+	fields map[string]string
+	digest canon.Digest
+}
+
+func (s *site) approve(w http.ResponseWriter, r *http.Request, v visit) {
+	b, ok := s.ballot(w, r, v, toApprove, "token", "digest", "shown", "password")
+	if !ok {
+		return
+	}
+	if !b.page.CanApprove || b.fields["shown"] != b.page.Shown {
+		s.back(w, b.page, http.StatusConflict, "This proposal cannot be approved as it was shown. Nothing was changed.")
+		return
+	}
+	s.cast(w, r, v, b, action.Vote{ActionID: b.page.ID, Approve: true, Digest: b.digest})
+}
+
+func (s *site) reject(w http.ResponseWriter, r *http.Request, v visit) {
+	b, ok := s.ballot(w, r, v, toReject, "token", "digest", "shown", "reason", "password")
+	if !ok {
+		return
+	}
+	reason, ok := cleanReason(b.fields["reason"])
+	if !ok {
+		s.back(w, b.page, http.StatusUnprocessableEntity, "Say why you reject it, in at most 500 plain characters. Nothing was changed.")
+		return
+	}
+	s.cast(w, r, v, b, action.Vote{ActionID: b.page.ID, Reason: reason, Digest: b.digest})
+}
+
+// ballot reads a form, finds its action and checks that the form is about
+// exactly what the person was shown.
+func (s *site) ballot(w http.ResponseWriter, r *http.Request, v visit, purpose string, names ...string) (ballot, bool) {
+	fields, err := readForm(r, names...)
+	if err != nil {
+		s.badForm(w, v)
+		return ballot{}, false
+	}
+	id := r.PathValue("id")
+	digest, err := canon.ParseDigest(fields["digest"])
+	if err != nil || !s.ownForm(v, fields["token"], purpose, id, fields["digest"], fields["shown"]) {
+		s.badForm(w, v)
+		return ballot{}, false
+	}
+	page, ok := s.findProposal(w, r, v, fields["shown"] == shownAll)
+	if !ok {
+		return ballot{}, false
+	}
+	b := ballot{page: page, fields: fields, digest: digest}
+	switch {
+	case page.digest != digest:
+		s.back(w, page, http.StatusConflict, "This is not what you were shown when you decided. Nothing was changed. Read it again.")
+	case purpose == toRevoke && page.Revoke == nil, purpose != toRevoke && page.Decide == nil:
+		s.back(w, page, page.refusalStatus(), "That is not possible: "+page.WhyNot)
+	default:
+		return b, true
+	}
+	return ballot{}, false
+}
+
+// cast checks the password for this one vote and hands the vote in.
+func (s *site) cast(w http.ResponseWriter, r *http.Request, v visit, b ballot, vote action.Vote) {
+	signed, err := s.people.SignVote(r.Context(), v.account.Name, b.fields["password"], vote)
+	if status, text := refusal(w, err); status != 0 {
+		s.back(w, b.page, status, passwordText(status, text))
+		return
+	}
+	if err != nil || signed.Voter != v.account.ID {
+		s.broken(w, v)
+		return
+	}
+	if _, err := s.gate.Vote(r.Context(), signed); err != nil {
+		s.gateRefused(w, r, v, err)
+		return
+	}
+	http.Redirect(w, r, actionPath(b.page.ID), http.StatusSeeOther)
+}
+
+func passwordText(status int, text string) string {
+	if status == http.StatusForbidden {
+		return "The password is wrong. Nothing was changed."
+	}
+	return text
+}
+
+func (s *site) revoke(w http.ResponseWriter, r *http.Request, v visit) {
+	b, ok := s.ballot(w, r, v, toRevoke, "token", "digest", "shown", "reason", "password")
+	if !ok {
+		return
+	}
+	reason, ok := cleanReason(b.fields["reason"])
+	if !ok {
+		s.back(w, b.page, http.StatusUnprocessableEntity, "Say why you withdraw it, in at most 500 plain characters. Nothing was changed.")
+		return
+	}
+	account, err := s.people.Check(r.Context(), v.account.Name, b.fields["password"])
+	if status, text := refusal(w, err); status != 0 {
+		s.back(w, b.page, status, passwordText(status, text))
+		return
+	}
+	if err != nil || account.ID != v.account.ID {
+		s.broken(w, v)
+		return
+	}
+	if _, err := s.gate.Revoke(r.Context(), v.account.Tenant, b.page.ID, v.account.ID, reason); err != nil {
+		s.gateRefused(w, r, v, err)
+		return
+	}
+	http.Redirect(w, r, actionPath(b.page.ID), http.StatusSeeOther)
+}
+
+// cleanReason refuses characters that other readers of the record could not
+// see.
+func cleanReason(text string) (string, bool) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	if text == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxReason {
+		return "", false
+	}
+	hidden := func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }
+	return text, !strings.ContainsFunc(text, hidden)
+}
+
+// back shows the proposal again, as it is now, with what went wrong.
+func (s *site) back(w http.ResponseWriter, page proposalView, status int, text string) {
+	page.Error = text
+	s.render(w, status, "proposal", page)
+}
+
+// gateRefusals says what each refusal of the engine means to a person.
+var gateRefusals = []struct {
+	err    error
+	status int
+	text   string
+}{
+	{action.ErrLate, http.StatusConflict, "The deadline has passed. Your decision was not counted."},
+	{action.ErrDigest, http.StatusConflict, "The proposal is not what you were shown. Your decision was not counted."},
+	{action.ErrVoted, http.StatusConflict, "You have decided on this already."},
+	{action.ErrState, http.StatusConflict, "The action has moved on. Your decision was not counted."},
+	{action.ErrIneligible, http.StatusForbidden, "You may not decide on this action. Your decision was not counted."},
+	{action.ErrStopped, http.StatusConflict, "An operator has stopped this kind of action. Your decision was not counted."},
+}
+
+func (s *site) gateRefused(w http.ResponseWriter, r *http.Request, v visit, err error) {
+	if errors.Is(err, action.ErrNotFound) {
+		s.notFound(w, v)
+		return
+	}
+	for _, refused := range gateRefusals {
+		if !errors.Is(err, refused.err) {
+			continue
+		}
+		if page, ok := s.findProposal(w, r, v, false); ok {
+			s.back(w, page, refused.status, refused.text)
+		}
+		return
+	}
+	s.broken(w, v)
+}
+
+func actionPath(id string) string { return "/actions/" + url.PathEscape(id) }

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+)
+
+// word is a state as people read it. Class is its colour; the text alone
+// says everything.
+type word struct{ Text, Class string }
+
+var stateWords = map[action.State]word{
+	action.Denied:              {"denied", "bad"},
+	action.PendingApproval:     {"waiting for people", "wait"},
+	action.Approved:            {"approved, not run yet", "wait"},
+	action.Claimed:             {"approved, about to run", "wait"},
+	action.Executing:           {"running", "wait"},
+	action.Succeeded:           {"succeeded", "good"},
+	action.Failed:              {"failed", "bad"},
+	action.Uncertain:           {"uncertain: nobody knows whether it took effect", "alarm"},
+	action.ReconciledSucceeded: {"succeeded, found out later", "good"},
+	action.ReconciledFailed:    {"failed, found out later", "bad"},
+	action.Expired:             {"expired, did not run", "flat"},
+	action.Revoked:             {"withdrawn, did not run", "flat"},
+}
+
+func stateWord(s action.State) word {
+	if w, found := stateWords[s]; found {
+		return w
+	}
+	return word{Text: string(s), Class: "flat"}
+}
+
+var changeWords = map[canon.ChangeKind]string{
+	canon.ChangeNullDropped: "null taken as absent",
+	canon.ChangeCoerced:     "converted to the schema's type",
+	canon.ChangeTransformed: "rewritten",
+	canon.ChangeFilled:      "filled in from the session",
+	canon.ChangeDefault:     "default added",
+	canon.ChangeStripped:    "removed: the schema does not know it",
+	canon.ChangeResolved:    "looked up",
+	canon.ChangeConsumed:    "used for a look-up, not sent",
+}
+
+func changeWord(c canon.Change) string {
+	text, found := changeWords[c.Kind]
+	if !found {
+		text = string(c.Kind)
+	}
+	if c.By != "" {
+		text += " by " + c.By
+	}
+	return text
+}
+
+var impactWords = map[catalog.Impact]string{
+	catalog.Irreversible:   "cannot be undone",
+	catalog.Financial:      "moves money",
+	catalog.Administrative: "changes rights or settings",
+	catalog.External:       "seen outside",
+}
+
+// impactWord says what kind of tool it is, from the stored row and the
+// catalog, never from the tool's own words.
+func impactWord(a action.Action, tool *catalog.Tool) word {
+	switch {
+	case a.HighImpact && tool != nil && impactWords[tool.Impact] != "":
+		return word{"high impact: " + impactWords[tool.Impact], "alarm"}
+	case a.HighImpact:
+		return word{"high impact", "alarm"}
+	case a.Mutation:
+		return word{"changes something", "wait"}
+	default:
+		return word{"reads only", "flat"}
+	}
+}
+
+// requirementWords says who must agree, one line for each requirement.
+func requirementWords(t *action.Terms) []string {
+	if t == nil {
+		return nil
+	}
+	var out []string
+	for _, r := range t.Requirements {
+		var ways []string
+		for _, g := range r.AnyOf {
+			ways = append(ways, groupWord(g))
+		}
+		out = append(out, strings.Join(ways, ", or "))
+	}
+	return out
+}
+
+func groupWord(g action.Group) string {
+	switch {
+	case g.Name == "owner":
+		return "the owner of the agent session"
+	case g.Votes == 1:
+		return "1 person of " + g.Name
+	default:
+		return fmt.Sprintf("%d different people of %s", g.Votes, g.Name)
+	}
+}
+
+// many says a count with its noun.
+func many(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
