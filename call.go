@@ -7,6 +7,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/resolve"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
@@ -81,6 +82,7 @@ type proposal struct {
 	call     Call
 	tool     *catalog.Tool
 	handler  execute.Handler
+	policy   policy.Engine // the one engine of this call
 	handoff  *snapshot.Handoff
 	refused  Code // a denial found before policy: unknown tool, identity spoof
 	now      time.Time

@@ -23,9 +23,23 @@ func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (p
 		in.Approval = facts
 	}
 	d := g.evaluate(ctx, in, p)
-	version, err := g.policyVersion(ctx, p.session.Tenant, p.name())
+	version, err := g.policyVersion(ctx, p)
 	d.PolicyVersion = version
 	return d, err
+}
+
+// Replaceable is an engine that can be replaced while calls run. A call asks
+// once, so that the rules that decide are the rules whose version is stored.
+type Replaceable interface {
+	policy.Engine
+	Current() policy.Engine
+}
+
+func (g *Gate) engine() policy.Engine {
+	if r, ok := g.cfg.Policy.(Replaceable); ok {
+		return r.Current()
+	}
+	return g.cfg.Policy
 }
 
 func (g *Gate) evaluate(ctx context.Context, in policy.Input, p *proposal) policy.Decision {
@@ -33,7 +47,7 @@ func (g *Gate) evaluate(ctx context.Context, in policy.Input, p *proposal) polic
 	if len(groups) == 0 {
 		groups = g.cfg.Approvers
 	}
-	d := policy.HighImpact(policy.Evaluate(ctx, g.cfg.Policy, in, g.cfg.PolicyTimeout), in.Tool, groups)
+	d := policy.HighImpact(policy.Evaluate(ctx, p.policy, in, g.cfg.PolicyTimeout), in.Tool, groups)
 	if d.Code == "" {
 		d.Code = string(effectCode(d.Effect))
 	}
@@ -148,11 +162,12 @@ func (e *epochs) forget() {
 
 // policyVersion is the digest of the rules that can apply to the tool with
 // the tool's own epoch in the store.
-func (g *Gate) policyVersion(ctx context.Context, tenant, tool string) (string, error) {
-	if g.cfg.Policy == nil {
+func (g *Gate) policyVersion(ctx context.Context, p *proposal) (string, error) {
+	tenant, tool := p.session.Tenant, p.name()
+	if p.policy == nil {
 		return "", nil
 	}
-	digest := canon.Sum([]byte(g.cfg.Policy.Version(tool)))
+	digest := canon.Sum([]byte(p.policy.Version(tool)))
 	key := string(canon.ArrayValue(canon.StringValue(tenant), canon.StringValue(tool)).Canonical())
 	if version, ok := g.epochs.get(key, digest); ok {
 		return version, nil

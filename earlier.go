@@ -149,7 +149,7 @@ func problem(a action.Action, code Code, member string) *Outcome {
 // compare says how the approval differs from the call walked again: the code
 // and the member, or "".
 func (g *Gate) compare(ctx context.Context, a action.Action, p *proposal) (Code, string) {
-	version, err := g.policyVersion(ctx, p.session.Tenant, p.name())
+	version, err := g.policyVersion(ctx, p)
 	if err != nil {
 		return CodeApprovalStale, "policyVersion"
 	}

@@ -48,7 +48,7 @@ func (g *Gate) proposeHandoff(ctx context.Context, s Session, c Call) (*proposal
 		return nil, &inputError{StageSnapshot, "", err}
 	}
 	h := snapshot.ProposeHandoff(s.Agent, c.Tool, frozen)
-	p := &proposal{session: s, call: c, now: now, raw: c.Arguments, request: request, handoff: &h,
+	p := &proposal{session: s, call: c, policy: g.engine(), now: now, raw: c.Arguments, request: request, handoff: &h,
 		tool: handoffTool(c.Tool), handler: execute.HandlerFunc(givePayload)}
 	p.frozen.Args, p.frozen.Hash = frozen, h.Hash
 	p.mark = fingerprint(p)

@@ -44,7 +44,7 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 	if err != nil {
 		return nil, err
 	}
-	p := &proposal{session: s, call: c, now: now, raw: rawArguments(c)}
+	p := &proposal{session: s, call: c, policy: g.engine(), now: now, raw: rawArguments(c)}
 	bound, known := g.cfg.Tools.Tool(c.Tool)
 	if !known || bound.Tool == nil {
 		return g.unknown(p)
