@@ -1,0 +1,50 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/sqlite"
+	"github.com/seed-de4804fb/verbatim/store/storetest"
+)
+
+var (
+	_ verbatim.Store = (*sqlite.Store)(nil)
+	_ auth.Book      = (*sqlite.Store)(nil)
+)
+
+// fixedSealer is one whose key every test knows.
+func fixedSealer(t testing.TB) *keys.Sealer {
+	t.Helper()
+	s, err := keys.NewSealer(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func openAt(t testing.TB, path string, now func() time.Time) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path, sqlite.Options{Sealer: fixedSealer(t), Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func TestStorePassesTheSuite(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T, now func() time.Time) verbatim.Store {
+		return openAt(t, filepath.Join(t.TempDir(), "store.db"), now)
+	})
+}

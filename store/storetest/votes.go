@@ -1,0 +1,129 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+func groups(names ...string) []action.Requirement {
+	r := action.Requirement{}
+	for _, name := range names {
+		r.AnyOf = append(r.AnyOf, action.Group{Name: name, Votes: 1})
+	}
+	return []action.Requirement{r}
+}
+
+func (b *bench) votes(v action.Vote, want error) action.Action {
+	b.Helper()
+	row, err := b.store.Vote(b.Context(), v)
+	if want == nil {
+		b.must(err)
+	} else {
+		b.refused(err, want)
+	}
+	return row
+}
+
+func testVotes(t *testing.T, open Open) {
+	each(t, open, map[string]func(*bench){
+		"enough votes approve for the shorter of ttl and the hard end": func(b *bench) {
+			row := b.approved()
+			if want := b.clock.read().Add(row.Terms.TTL); row.State != action.Approved || !row.Deadline.Equal(want) {
+				b.Fatalf("%s until %s, want %s", row.State, row.Deadline, want)
+			}
+			a := b.asking(b.call(), oneAdmin())
+			a.Terms.ExpiresAt = b.clock.read().Add(time.Minute)
+			row = b.approve(b.suspend(a), ann)
+			if !row.Deadline.Equal(a.Terms.ExpiresAt) {
+				b.Fatalf("until %s, want %s", row.Deadline, a.Terms.ExpiresAt)
+			}
+		},
+		"a quorum needs distinct people and every requirement": func(b *bench) {
+			two := []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 2}}}, groups("finance")[0]}
+			row := b.suspend(b.asking(b.call(), two))
+			b.votes(vote(row, ann, true), nil)
+			b.votes(vote(row, ann, true), action.ErrVoted)
+			if got := b.votes(vote(row, fay, true), nil).State; got != action.PendingApproval {
+				b.Fatalf("one admin and finance made it %s", got)
+			}
+			if got := b.votes(vote(row, bob, true), nil).State; got != action.Approved {
+				b.Fatalf("all requirements met, yet %s", got)
+			}
+		},
+		"one rejection rejects": func(b *bench) {
+			row := b.suspend(b.asking(b.call(), []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 2}}}}))
+			b.votes(vote(row, ann, true), nil)
+			got := b.votes(vote(row, bob, false), nil)
+			if got.State != action.Denied || got.Result == nil || got.Result.Code != "rejected" {
+				b.Fatalf("%s %+v", got.State, got.Result)
+			}
+			b.same(got, b.row(row.ID))
+		},
+		"D02 a decision is final": func(b *bench) {
+			row := b.pending()
+			b.votes(vote(row, ann, false), nil)
+			b.votes(vote(row, bob, true), action.ErrState)
+			_, err := b.store.Claim(b.Context(), row.ID, lease)
+			b.refused(err, action.ErrState)
+		},
+		"B05 B14 a vote names what it is for": func(b *bench) {
+			row, sibling := b.pending(), b.pending()
+			wrong := vote(row, ann, true)
+			wrong.Digest = sibling.Terms.Digest
+			b.votes(wrong, action.ErrDigest)
+			wrong.Digest = canon.Digest{}
+			b.votes(wrong, action.ErrDigest)
+			b.same(row, b.row(row.ID))
+		},
+		"B10 unknown rows and rows of others do not exist": func(b *bench) {
+			row := b.pending()
+			unknown := vote(row, ann, true)
+			unknown.ActionID = "act_none"
+			b.votes(unknown, action.ErrNotFound)
+			if got := b.votes(vote(row, zoe, true), action.ErrNotFound); got.ID != "" {
+				b.Fatal("another tenant was shown the row")
+			}
+		},
+		"B30 silence is never a yes": func(b *bench) {
+			row := b.pending()
+			b.clock.add(time.Hour)
+			b.votes(vote(row, ann, true), action.ErrLate)
+			_, err := b.store.Claim(b.Context(), row.ID, lease)
+			b.refused(err, action.ErrState)
+		},
+		"L03 the proposer may not vote, nor who is in no group, nor a stranger": func(b *bench) {
+			row := b.pending()
+			for _, voter := range []string{pat, fay, opal, "acc_none"} {
+				b.votes(vote(row, voter, true), action.ErrIneligible)
+			}
+			b.same(row, b.row(row.ID))
+		},
+		"L04 the owner votes only where policy names the group owner": func(b *bench) {
+			row := b.suspend(b.asking(b.call(), groups("owner")))
+			b.votes(vote(row, ann, true), action.ErrIneligible)
+			if got := b.votes(vote(row, pat, true), nil).State; got != action.Approved {
+				b.Fatalf("%s", got)
+			}
+		},
+		"a disabled account may not vote": func(b *bench) {
+			row := b.pending()
+			b.must(b.book.Disable(b.Context(), ann))
+			b.votes(vote(row, ann, true), action.ErrIneligible)
+		},
+		"votes read back as they came": func(b *bench) {
+			row := b.suspend(b.asking(b.call(), []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 2}}}}))
+			b.approve(row, bob, ann)
+			got, err := b.store.Votes(b.Context(), tenant, row.ID)
+			b.must(err)
+			if len(got) != 2 || got[0].Voter != bob || got[1].Voter != ann || string(got[0].Envelope) != "signed" ||
+				!got[0].At.Equal(b.clock.read()) || got[0].Digest != row.Terms.Digest {
+				b.Fatalf("votes %+v", got)
+			}
+			_, err = b.store.Votes(b.Context(), other, row.ID)
+			b.refused(err, action.ErrNotFound)
+		},
+	})
+}
