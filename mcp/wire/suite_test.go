@@ -129,3 +129,25 @@ func renamedAndBack(t *testing.T, m *wire.Message) {
 		t.Errorf("renaming and renaming back changed bytes: %v", err)
 	}
 }
+
+// TestJSONTestSuite judges the scanner: all that must be accepted survives as
+// a member with its exact bytes, all that must be refused is refused.
+func TestJSONTestSuite(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	for name, body := range suiteFiles(t, "jsontestsuite/test_parsing/*.json") {
+		verdict := name[len("test_parsing/")]
+		got, err := m.WithMember("/result/x", body)
+		switch {
+		case verdict == 'y' && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case verdict == 'n' && err == nil:
+			t.Errorf("%s is accepted", name)
+		case err == nil:
+			raw, found, err := got.Member("/result/x")
+			if want := bytes.Trim(body, " \t\r\n"); err != nil || !found || !bytes.Equal(raw, want) {
+				t.Errorf("%s became %q", name, raw)
+			}
+		}
+	}
+}
