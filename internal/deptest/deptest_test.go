@@ -91,6 +91,7 @@ func TestEveryRuleIsSeenFailing(t *testing.T) {
 		{"a file for another system is read too", "web/a_windows.go", "//go:build windows\n\npackage web\nimport \"C\"\n",
 			[]string{"web/a_windows.go:4: web uses cgo"}},
 		{"a package called util", "web/util/a.go", "package util\n", []string{"web/util/a.go:1: package util"}},
+		{"a package called helper elsewhere", "web/shape/a.go", "package helper\n", []string{"web/shape/a.go:1: package helper"}},
 		{"a directory called common", "web/common/a.go", "package shape\n", []string{"web/common/a.go:1: package shape"}},
 		{"an init function", "web/a.go", "package web\nfunc init() {}\n", []string{"web/a.go:2: package web has an init function"}},
 		{"a method called init", "web/a.go", "package web\ntype t int\nfunc (t) init() {}\n", nil},
@@ -113,6 +114,23 @@ func TestEveryRuleIsSeenFailing(t *testing.T) {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatTestsPullInCostsAnEmbedderNothing(t *testing.T) {
+	t.Parallel()
+	m, err := deptest.Load(fstest.MapFS{
+		"gate.go":           {Data: []byte("package verbatim\n")},
+		"gate_test.go":      {Data: []byte("package verbatim_test\nimport _ \"" + module + "/store/sqlite\"\n")},
+		"store/sqlite/a.go": {Data: []byte("package sqlite\nimport _ \"github.com/ncruces/go-sqlite3\"\n")},
+	}, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := deptest.Verbatim()
+	rules.Reviewed = nil
+	if got := m.Check(rules); got != nil {
+		t.Errorf("a driver that only tests use is a fault: %v", got)
 	}
 }
 
