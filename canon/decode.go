@@ -100,9 +100,13 @@ func Decode(src []byte, opt Options) (Value, error) {
 
 // reserve makes stacks that hold an ordinary call.
 func (d *scanner) reserve() {
-	n := min(len(d.s)/8+1, 2*firstPiece)
-	d.elems, d.members = make([]Value, 0, n/2), make([]Member, 0, n)
+	d.mem.expect(d.s)
+	d.elems = make([]Value, 0, min(d.mem.moreElems, ordinary))
+	d.members = make([]Member, 0, min(d.mem.moreMembers, ordinary))
 }
+
+// ordinary is how many members are open at once in an ordinary call.
+const ordinary = 16
 
 // document reads the whole text.
 func (d *scanner) document() (Value, bool) {

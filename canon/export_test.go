@@ -6,6 +6,7 @@ import "unicode/utf8"
 // many values the scratch stacks held at most.
 func Work(src []byte, opt Options) (names, stacked int, err error) {
 	d := scanner{s: string(src), opt: opt.withDefaults(), dirty: !utf8.Valid(src)}
+	d.reserve()
 	_, ok := d.document()
 	if !ok {
 		err = d.violations()

@@ -1,55 +1,87 @@
 package canon
 
-// memory hands out the slices that a tree is made of, cut from larger pieces.
-// A piece is never larger than what is already in use, so that memory stays
-// linear in the input.
+import "strings"
+
+// memory hands out what a tree is made of, cut from larger pieces: one
+// allocation serves many containers. A piece has at most largePiece entries
+// more than are needed, so that memory stays linear in the input.
 type memory struct {
 	elems   []Value
 	members []Member
 	kids    []children
-	used    int // values and members handed out
+	texts   strings.Builder
+
+	// How many entries the rest of the input can need at most.
+	moreElems, moreMembers, moreKids int
 }
 
 const (
-	firstPiece = 8
-	lastPiece  = 256
-	firstKids  = 4 // one container for so many values and members
+	largePiece = 256
+	textPiece  = 256 // bytes
 )
 
-// piece returns how many entries the next piece has, at least n.
-func (m *memory) piece(n int) int {
-	return max(n, min(max(m.used/2, firstPiece), lastPiece))
+// expect bounds what the text s can hold. Every element but the first of an
+// array has a comma before it, and every member has a colon.
+func (m *memory) expect(s string) {
+	arrays := strings.Count(s, "[")
+	m.moreKids = arrays + strings.Count(s, "{")
+	m.moreMembers = strings.Count(s, ":")
+	if arrays > 0 {
+		m.moreElems = arrays + strings.Count(s, ",")
+	}
 }
 
-func (m *memory) children() *children {
-	if len(m.kids) == 0 {
-		m.kids = make([]children, m.piece(1)/firstKids)
+// piece returns how many entries to allocate where n are needed at once and
+// more may be needed in all.
+func piece(n, more int) int { return max(n, min(more, largePiece)) }
+
+func (m *memory) keepElems(from []Value) *children {
+	n := len(from)
+	if len(m.elems) < n {
+		m.elems = make([]Value, piece(n, m.moreElems))
 	}
+	m.moreElems -= n
+	kept := m.elems[:n:n]
+	m.elems = m.elems[n:]
+	copy(kept, from)
+	kids := m.container()
+	kids.elems = kept
+	return kids
+}
+
+func (m *memory) keepMembers(from []Member) *children {
+	n := len(from)
+	if len(m.members) < n {
+		m.members = make([]Member, piece(n, m.moreMembers))
+	}
+	m.moreMembers -= n
+	kept := m.members[:n:n]
+	m.members = m.members[n:]
+	copy(kept, from)
+	kids := m.container()
+	kids.members, kids.sound = kept, true
+	return kids
+}
+
+func (m *memory) container() *children {
+	if len(m.kids) == 0 {
+		m.kids = make([]children, piece(1, m.moreKids))
+	}
+	m.moreKids--
 	c := &m.kids[0]
 	m.kids = m.kids[1:]
 	return c
 }
 
-func (m *memory) keepElems(from []Value) []Value {
-	n := len(from)
-	if len(m.elems) < n {
-		m.elems = make([]Value, m.piece(n))
+// keepText returns b as a string. The pieces share a buffer that is only ever
+// appended to.
+func (m *memory) keepText(b []byte) string {
+	if m.texts.Cap()-m.texts.Len() < len(b) {
+		grown := min(2*m.texts.Cap(), 16*textPiece)
+		m.texts = strings.Builder{}
+		m.texts.Grow(max(len(b), grown, textPiece))
 	}
-	m.used += n
-	kept := m.elems[:n:n]
-	m.elems = m.elems[n:]
-	copy(kept, from)
-	return kept
-}
-
-func (m *memory) keepMembers(from []Member) []Member {
-	n := len(from)
-	if len(m.members) < n {
-		m.members = make([]Member, m.piece(n))
-	}
-	m.used += n
-	kept := m.members[:n:n]
-	m.members = m.members[n:]
-	copy(kept, from)
-	return kept
+	at := m.texts.Len()
+	m.texts.Write(b)
+	return m.texts.String()[at:]
 }

@@ -164,8 +164,7 @@ func (d *scanner) array() (Value, bool) {
 			break
 		}
 	}
-	kids := d.mem.children()
-	kids.elems = d.mem.keepElems(d.elems[base:])
+	kids := d.mem.keepElems(d.elems[base:])
 	d.elems = d.elems[:base]
 	return Value{kind: Array, kids: kids}, true
 }
@@ -189,9 +188,7 @@ func (d *scanner) object() (Value, bool) {
 			break
 		}
 	}
-	kids := d.mem.children()
-	kids.sound = true
-	kids.members = d.mem.keepMembers(d.members[base:])
+	kids := d.mem.keepMembers(d.members[base:])
 	d.members = d.members[:base]
 	return Value{kind: Object, kids: kids}, true
 }

@@ -57,7 +57,7 @@ func (d *scanner) escaped(start int) (string, bool) {
 		return "", d.badText()
 	}
 	d.pos++
-	return string(d.buf), true
+	return d.mem.keepText(d.buf), true
 }
 
 // validUTF8 checks the bytes from start to pos.
