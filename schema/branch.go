@@ -96,7 +96,50 @@ func (r *run) alternatives(list []*node, v canon.Value, sc *scope, rule, how str
 	if types := union(list); near == 0 && types != TypeAny && types != 0 && !types.has(v) {
 		return r.report("type", types.String())
 	}
+	if near == 0 && r.wrongTag(list, v) {
+		return false
+	}
 	return r.report(rule, how+" of "+plural(len(list), "alternative"))
+}
+
+// wrongTag reports the member that tells the branches of a tagged union
+// apart, if there is one and v holds a value there that no branch has.
+func (r *run) wrongTag(list []*node, v canon.Value) bool {
+	for i := range v.Len() {
+		if v.Kind() != canon.Object {
+			return false
+		}
+		name, got := v.Member(i)
+		tags := &node{}
+		if !r.spend(len(list)) {
+			return false
+		}
+		for _, x := range list {
+			if tag, ok := x.tag(name); ok {
+				tags.enum = append(tags.enum, tag)
+			}
+		}
+		if len(tags.enum) == len(list) && !contains(tags.enum, got) {
+			r.enter(name, -1, false)
+			r.report("enum", enumText(tags))
+			r.leave()
+			return true
+		}
+	}
+	return false
+}
+
+// tag returns the value that n fixes with const for the member name.
+func (n *node) tag(name string) (canon.Value, bool) {
+	for _, x := range n.flat {
+		if x.obj == nil {
+			continue
+		}
+		if s, ok := x.obj.slots[name]; ok && s.prop >= 0 && x.obj.props[s.prop].node.isConst {
+			return x.obj.props[s.prop].node.enum[0], true
+		}
+	}
+	return canon.Value{}, false
 }
 
 func union(list []*node) (t TypeSet) {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -93,23 +92,63 @@ func digitsAt(s string, places ...int) bool {
 
 func pair(s string, i int) int { return int(s[i]-'0')*10 + int(s[i+1]-'0') }
 
-// isEmail accepts one bare address (RFC 5321 §4.1.2), no display name, no
-// comment, no quoted local part: those have many spellings.
+// isEmail reads a Mailbox (RFC 5321 §4.1.2): a dot-atom or a quoted string,
+// then a domain or an address literal, all in ASCII.
 func isEmail(s string) bool {
 	at := strings.LastIndexByte(s, '@')
-	if at < 1 || at > 64 || len(s) > 254 || strings.ContainsAny(s, "\"<>()[]\\, \t\r\n") {
+	if at < 1 || at > 64 || len(s) > 254 {
 		return false
 	}
-	addr, err := mail.ParseAddress(s)
-	return err == nil && addr.Address == s && isHost(s[at+1:])
+	local, domain := s[:at], s[at+1:]
+	if local[0] == '"' {
+		return isQuoted(local) && isMailDomain(domain)
+	}
+	for _, atom := range strings.Split(local, ".") {
+		if atom == "" || strings.IndexFunc(atom, notAtomText) >= 0 {
+			return false
+		}
+	}
+	return isMailDomain(domain)
 }
 
-func isHost(s string) bool {
-	if s == "" {
+func notAtomText(r rune) bool {
+	return !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
+}
+
+func isAlphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}
+
+func isQuoted(s string) bool {
+	if len(s) < 2 || s[len(s)-1] != '"' {
 		return false
+	}
+	for i := 1; i < len(s)-1; i++ {
+		if s[i] == '\\' {
+			i++
+		} else if s[i] == '"' {
+			return false
+		}
+		if i >= len(s)-1 || s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func isMailDomain(s string) bool {
+	if literal, ok := strings.CutPrefix(s, "["); ok {
+		literal, ok = strings.CutSuffix(literal, "]")
+		if v6, tagged := strings.CutPrefix(literal, "IPv6:"); tagged {
+			return ok && isIPv6(v6)
+		}
+		return ok && isIPv4(literal)
 	}
 	for _, label := range strings.Split(s, ".") {
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		if strings.IndexFunc(label, func(r rune) bool { return r != '-' && !isAlphanumeric(r) }) >= 0 {
 			return false
 		}
 	}
@@ -124,7 +163,20 @@ func isURI(s string) bool {
 		}
 	}
 	u, err := url.Parse(s)
-	return err == nil && u.IsAbs() && !strings.ContainsAny(u.Host, "\\ ") && wholeEscapes(s)
+	return err == nil && u.IsAbs() && wholeEscapes(s) && bracketsInHost(s)
+}
+
+// bracketsInHost reports whether [ and ] stand in the authority only.
+func bracketsInHost(s string) bool {
+	_, rest, _ := strings.Cut(s, ":")
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		end := strings.IndexAny(authority, "/?#")
+		if end < 0 {
+			return true
+		}
+		rest = authority[end:]
+	}
+	return !strings.ContainsAny(rest, "[]")
 }
 
 // wholeEscapes refuses a % without two hex digits, also in the query.

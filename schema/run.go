@@ -147,7 +147,9 @@ func (r *run) add(pointer, rule, expected string) {
 	}
 	v := canon.Violation{Pointer: pointer, Rule: rule, Expected: expected, Offset: -1}
 	for _, old := range r.found {
-		if old == v {
+		// What step 5 refused as unknown, the keywords need not refuse again.
+		again := old.Rule == RuleUnknown && (rule == "additionalProperties" || rule == "unevaluatedProperties")
+		if old == v || again && old.Pointer == pointer {
 			return
 		}
 	}

@@ -42,7 +42,7 @@ func TestOfficialSuiteIsObeyed(t *testing.T) {
 			t.Parallel()
 			load := suiteLoader(t, d.uri)
 			count := 0
-			for _, g := range suiteGroups(t, d.folder) {
+			for _, g := range suiteGroups(t, d.folder, "*.json") {
 				src := withDialect(g.Schema, d.uri)
 				s, err := schema.CompileWith(src, schema.Options{}, load)
 				if err != nil {
@@ -77,10 +77,10 @@ func valid(t *testing.T, s *schema.Schema, data []byte) bool {
 	return err == nil
 }
 
-func suiteGroups(t *testing.T, folder string) []suiteGroup {
+func suiteGroups(t *testing.T, folder, pattern string) []suiteGroup {
 	t.Helper()
 	requireSuite(t)
-	files, err := filepath.Glob(filepath.Join(suiteRoot, "tests", folder, "*.json"))
+	files, err := filepath.Glob(filepath.Join(suiteRoot, "tests", folder, pattern))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files of %s: %v", folder, err)
 	}
@@ -133,5 +133,31 @@ func suiteLoader(t *testing.T, dialect string) func(string) ([]byte, bool) {
 		name := strings.TrimPrefix(strings.TrimPrefix(uri, "https://json-schema.org/"), "http://json-schema.org/")
 		raw, err := os.ReadFile(filepath.Join("testdata", "metaschema", strings.ReplaceAll(name, "/", "_")+".json"))
 		return raw, err == nil
+	}
+}
+
+// TestAssertedFormatsFollowTheSuite runs the optional format tests of the
+// official suite for the formats that Apply asserts.
+func TestAssertedFormatsFollowTheSuite(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			for _, g := range suiteGroups(t, filepath.Join("draft2020-12", "optional", "format"), format+".json") {
+				s, err := schema.Compile(g.Schema, schema.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range g.Tests {
+					v, err := canon.Decode(c.Data, canon.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, _, err := s.Apply(v, nil); (err == nil) != c.Valid {
+						t.Errorf("%s: %s: error %v, want valid = %v", c.Description, c.Data, err, c.Valid)
+					}
+				}
+			}
+		})
 	}
 }
