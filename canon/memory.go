@@ -11,7 +11,7 @@ type memory struct {
 	kids    []children
 	texts   strings.Builder
 
-	// How many entries the rest of the input can need at most.
+	// How many entries the rest of the input is likely to need.
 	moreElems, moreMembers, moreKids int
 }
 
@@ -20,19 +20,20 @@ const (
 	textPiece  = 256 // bytes
 )
 
-// expect bounds what the text s can hold. Every element but the first of an
-// array has a comma before it, and every member has a colon.
+// expect estimates what the text s holds from its punctuation: n members have
+// n colons and n-1 commas, n elements have n-1 commas. Punctuation inside
+// strings makes the estimate wrong, which costs a piece more or a larger one.
 func (m *memory) expect(s string) {
-	arrays := strings.Count(s, "[")
-	m.moreKids = arrays + strings.Count(s, "{")
+	arrays, objects := strings.Count(s, "["), strings.Count(s, "{")
+	m.moreKids = arrays + objects
 	m.moreMembers = strings.Count(s, ":")
 	if arrays > 0 {
-		m.moreElems = arrays + strings.Count(s, ",")
+		m.moreElems = max(arrays, strings.Count(s, ",")+arrays+objects-m.moreMembers)
 	}
 }
 
 // piece returns how many entries to allocate where n are needed at once and
-// more may be needed in all.
+// more are likely to be needed in all.
 func piece(n, more int) int { return max(n, min(more, largePiece)) }
 
 func (m *memory) keepElems(from []Value) *children {
