@@ -75,13 +75,16 @@ type Tool struct {
 	Targets   []TargetRule
 	DryRun    *DryRun
 	Secrets   []string // pointers that are masked wherever people look
+
+	Converts bool     // it converts between currencies
+	Bounds   []string // pointers of the members that bound a conversion
 }
 
 // HighImpact reports whether the tool never runs without its own approval.
 func (t *Tool) HighImpact() bool { return t.Mutation && t.Impact != Ordinary }
 
 // TargetRule says which resolved member names a thing that is acted on. A
-// pointer to an array names every element.
+// pointer to an array names every element; "*" goes through every element.
 type TargetRule struct {
 	Type    string
 	Pointer string

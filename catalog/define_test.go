@@ -1,0 +1,413 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/schema"
+)
+
+const transferSchema = `{"type":"object","required":["vendor","amountMinor"],"properties":{
+	"vendor":{"type":"string"},"amountMinor":{"type":"integer","maximum":1000000},"currency":{"type":"string"},
+	"userId":{"type":"string"},"dryRun":{"type":"boolean","default":false},
+	"lines":{"type":"array","items":{"type":"object","properties":{"to":{"type":"string"}}}}}}`
+
+func transfer() catalog.Spec {
+	return catalog.Spec{Name: "bank.transfer", Schema: []byte(transferSchema)}
+}
+
+// define makes a tool that must be right.
+func define(t testing.TB, s catalog.Spec) *catalog.Tool {
+	t.Helper()
+	tool, err := catalog.Define(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool
+}
+
+func TestWhatIsNotSaidIsTheCarefulChoice(t *testing.T) {
+	t.Parallel()
+	tool := define(t, transfer())
+	if !tool.Cataloged || !tool.Mutation || !tool.HighImpact() || tool.Impact != catalog.Irreversible || tool.Effect != catalog.Blind ||
+		tool.Errors != catalog.ErrorsUnclear || tool.Timeout != 60*time.Second || tool.CaseTwins || tool.Proposal == nil || tool.Own != tool.Proposal {
+		t.Errorf("%+v", tool)
+	}
+	for impact, want := range map[catalog.Impact]catalog.Errors{
+		catalog.Financial: catalog.ErrorsUnclear, catalog.Irreversible: catalog.ErrorsUnclear, catalog.Administrative: catalog.ErrorsReported,
+		catalog.External: catalog.ErrorsReported, catalog.Ordinary: catalog.ErrorsReported,
+	} {
+		s := transfer()
+		s.Impact, s.Reason = impact, "reviewed"
+		if got := define(t, s); got.Errors != want || got.HighImpact() != (impact != catalog.Ordinary) {
+			t.Errorf("%s: errors %s, high impact %v", impact, got.Errors, got.HighImpact())
+		}
+	}
+	s := transfer()
+	s.Read, s.Reason = true, "it only looks"
+	if read := define(t, s); read.Mutation || read.HighImpact() || read.Impact != catalog.Ordinary || read.Errors != catalog.ErrorsReported {
+		t.Errorf("read: %+v", read)
+	}
+}
+
+func TestDefineRefuses(t *testing.T) {
+	t.Parallel()
+	value := func(p string) map[string]string { return map[string]string{"value": p} }
+	table, err := resolve.NewTable(nil, resolve.TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*catalog.Spec)
+		want   string
+	}{
+		{"no name", func(s *catalog.Spec) { s.Name = "" }, "name"},
+		{"C03 look-alike name", func(s *catalog.Spec) { s.Name = "b\u0430nk.transfer" }, "name"},
+		{"name with a space", func(s *catalog.Spec) { s.Name = "bank transfer" }, "name"},
+		{"other server", func(s *catalog.Spec) { s.Server = "shop" }, "name"},
+		{"server with a dot", func(s *catalog.Spec) { s.Server, s.Name = "a.b", "a.b.c" }, "name"},
+		{"tool of a server without definition", func(s *catalog.Spec) { s.Server = "bank" }, "definition"},
+		{"pin without definition", func(s *catalog.Spec) { s.Pin = canon.Sum(nil) }, "definition"},
+		{"no schema", func(s *catalog.Spec) { s.Schema = nil }, "schema"},
+		{"schema that is no object", func(s *catalog.Spec) { s.Schema = []byte(`true`) }, "schema"},
+		{"schema with a duplicate member", func(s *catalog.Spec) { s.Schema = []byte(`{"type":"object","type":"string"}`) }, "schema"},
+		{"keyword that cannot be enforced", func(s *catalog.Spec) { s.Schema = []byte(`{"type":"object","properties":{"a":{"pattern":"(?=x)"}}}`) }, "pattern"},
+		{"remote reference", func(s *catalog.Spec) { s.Schema = []byte(`{"$ref":"https://example.test/x.json"}`) }, "$ref"},
+		{"ordinary without a reason", func(s *catalog.Spec) { s.Impact = catalog.Ordinary }, "reason"},
+		{"read without a reason", func(s *catalog.Spec) { s.Read = true }, "reason"},
+		{"blank reason", func(s *catalog.Spec) { s.Read, s.Reason = true, " \n" }, "reason"},
+		{"read with impact", func(s *catalog.Spec) { s.Read, s.Reason, s.Impact = true, "x", catalog.Financial }, "impact"},
+		{"unknown impact", func(s *catalog.Spec) { s.Impact = "low" }, "impact"},
+		{"unknown effect", func(s *catalog.Spec) { s.Effect = "safe" }, "effect"},
+		{"unknown errors", func(s *catalog.Spec) { s.Errors = "ignored" }, "errors"},
+		{"short timeout", func(s *catalog.Spec) { s.Timeout = time.Millisecond }, "timeout"},
+		{"long timeout", func(s *catalog.Spec) { s.Timeout = time.Hour }, "timeout"},
+		{"negative timeout", func(s *catalog.Spec) { s.Timeout = -1 }, "timeout"},
+		{"requirement without groups", func(s *catalog.Spec) { s.Groups = []action.Requirement{{}} }, "groups"},
+		{"requirement without votes", func(s *catalog.Spec) {
+			s.Groups = []action.Requirement{{AnyOf: []action.Group{{Name: "finance"}}}}
+		}, "groups"},
+		{"identity on an unknown member", func(s *catalog.Spec) {
+			s.Identity = []identity.Member{{Pointer: "/user", Names: identity.NamesPrincipal}}
+		}, "identity"},
+		{"identity that names a role", func(s *catalog.Spec) { s.Identity = []identity.Member{{Pointer: "/userId", Names: "role"}} }, "identity"},
+		{"identity without a pointer", func(s *catalog.Spec) {
+			s.Identity = []identity.Member{{Pointer: "userId", Names: identity.NamesPrincipal}}
+		}, "identity"},
+		{"fill through an array", func(s *catalog.Spec) {
+			s.Identity = []identity.Member{{Pointer: "/lines/*/to", Names: identity.NamesPrincipal, Fill: true}}
+		}, "fill"},
+		{"target on an unknown member", func(s *catalog.Spec) { s.Targets = []catalog.TargetRule{{Type: "vendor", Pointer: "/vendorId"}} }, "targets"},
+		{"target without a type", func(s *catalog.Spec) { s.Targets = []catalog.TargetRule{{Pointer: "/vendor"}} }, "targets"},
+		{"secret on an unknown member", func(s *catalog.Spec) { s.Secrets = []string{"/pin"} }, "secrets"},
+		{"bound on an unknown member", func(s *catalog.Spec) { s.Bounds = []string{"/max"} }, "bounds"},
+		{"resolver without a source member", func(s *catalog.Spec) {
+			s.Resolvers = []resolve.Rule{{Name: "v", Resolver: table, From: value("/alias"), Into: value("/vendor")}}
+		}, "/alias"},
+		{"resolver without a place", func(s *catalog.Spec) {
+			s.Resolvers = []resolve.Rule{{Name: "v", Resolver: table, From: value("/vendor"), Into: value("/vendorId")}}
+		}, "/vendorId"},
+		{"resolver role", func(s *catalog.Spec) {
+			s.Resolvers = []resolve.Rule{{Name: "v", Resolver: table, From: map[string]string{"x": "/vendor"}, Into: value("/vendor")}}
+		}, "resolve"},
+		{"sentence with an unknown member", func(s *catalog.Spec) { s.Sentence = "Pay {amount}" }, "sentence"},
+		{"sentence that does not close", func(s *catalog.Spec) { s.Sentence = "Pay {vendor" }, "sentence"},
+		{"sentence that does not open", func(s *catalog.Spec) { s.Sentence = "Pay vendor}" }, "sentence"},
+		{"sentence with an empty member", func(s *catalog.Spec) { s.Sentence = "Pay {}" }, "sentence"},
+		{"dry run by nothing", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{} }, "dryRun"},
+		{"dry run by two things", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/dryRun", Tool: "bank.preview"} }, "dryRun"},
+		{"dry run by itself", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Tool: "bank.transfer"} }, "dryRun"},
+		{"dry run of a read", func(s *catalog.Spec) {
+			s.Read, s.Reason, s.DryRun = true, "x", &catalog.DryRun{Argument: "/dryRun"}
+		}, "dryRun"},
+		{"dry run by an unknown argument", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/preview"} }, "dryRun"},
+		{"dry run by a string", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/vendor"} }, "dryRun"},
+		{"dry run by a nested argument", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/lines/0"} }, "dryRun"},
+		{"dry run that is the default", func(s *catalog.Spec) {
+			s.Schema = []byte(`{"type":"object","properties":{"dry":{"type":"boolean","default":true}}}`)
+			s.DryRun = &catalog.DryRun{Argument: "/dry"}
+		}, "dryRun"},
+		{"dry run that is required", func(s *catalog.Spec) {
+			s.Schema = []byte(`{"type":"object","required":["dry"],"properties":{"dry":{"type":"boolean"}}}`)
+			s.DryRun = &catalog.DryRun{Argument: "/dry"}
+		}, "dryRun"},
+		{"dry run that the model may send", func(s *catalog.Spec) {
+			s.ProposalSchema, s.DryRun = []byte(transferSchema), &catalog.DryRun{Argument: "/dryRun"}
+		}, "proposalSchema"},
+		{"dry run that an open schema lets through", func(s *catalog.Spec) {
+			s.ProposalSchema, s.DryRun = []byte(`{"type":"object","properties":{"vendor":{}},"additionalProperties":true}`), &catalog.DryRun{Argument: "/dryRun"}
+		}, "proposalSchema"},
+		{"dry run that takes too long", func(s *catalog.Spec) {
+			s.DryRun = &catalog.DryRun{Argument: "/dryRun", Timeout: time.Hour}
+		}, "dryRun"},
+		{"dry run that compares nothing", func(s *catalog.Spec) {
+			s.DryRun = &catalog.DryRun{Argument: "/dryRun", Compare: []string{"total"}}
+		}, "dryRun"},
+		{"unknown mode", func(s *catalog.Spec) { s.Normalize.Unknown = "ignore" }, "unknown"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := transfer()
+			c.change(&s)
+			tool, err := catalog.Define(s)
+			if err == nil || tool != nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error does not name %s: %v", c.want, err)
+			}
+		})
+	}
+}
+
+func TestDefineNamesEveryFault(t *testing.T) {
+	t.Parallel()
+	s := transfer()
+	s.Impact, s.Effect, s.Timeout, s.Sentence = "low", "safe", time.Hour, "{nobody}"
+	_, err := catalog.Define(s)
+	for _, field := range []string{"impact", "effect", "timeout", "sentence"} {
+		if err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s is not named: %v", field, err)
+		}
+	}
+}
+
+func TestTheModelCannotSendTheDryRunArgument(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]string{
+		"silent schema": transferSchema,
+		"open schema":   `{"type":"object","properties":{"vendor":{"type":"string"},"dryRun":{"type":"boolean"}},"additionalProperties":true}`,
+		"one member":    `{"type":"object","properties":{"dryRun":{"type":"boolean"}}}`,
+		"pattern":       `{"type":"object","properties":{"vendor":{"type":"string"},"dryRun":{"type":"boolean"}},"patternProperties":{"^d":{}}}`,
+	} {
+		for _, mode := range []schema.UnknownMode{"", schema.UnknownKeep, schema.UnknownStrip, schema.UnknownReject} {
+			s := catalog.Spec{Name: "t", Schema: []byte(own), DryRun: &catalog.DryRun{Argument: "/dryRun", Required: true}}
+			s.Normalize.Unknown = mode
+			tool := define(t, s)
+			for _, args := range []string{`{"vendor":"x","amountMinor":1,"dryRun":true}`, `{"vendor":"x","amountMinor":1,"dryRun":false}`} {
+				out, _, err := tool.Proposal.Apply(decode(t, args), nil)
+				if _, passed := out.Get("dryRun"); err == nil && passed {
+					t.Errorf("%s, %q: the model sent the argument", name, mode)
+				}
+			}
+			if err := tool.Own.Validate(decode(t, `{"vendor":"x","amountMinor":1,"dryRun":true}`)); err != nil {
+				t.Errorf("%s: the preview does not fit the tool's own schema: %v", name, err)
+			}
+			if tool.DryRun.Timeout != catalog.DefaultDryRunTimeout {
+				t.Errorf("timeout %s", tool.DryRun.Timeout)
+			}
+		}
+	}
+}
+
+func TestResolvedArgumentsMeetTheToolsOwnSchema(t *testing.T) {
+	t.Parallel()
+	table, err := resolve.NewTable([]resolve.Row{{Alias: "Acme", ID: "VENDOR-001"}}, resolve.TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := transfer()
+	s.ProposalSchema = []byte(`{"type":"object","properties":{"to":{"type":"string"},"amountMinor":{"type":"integer"}},"required":["to","amountMinor"]}`)
+	s.Resolvers = []resolve.Rule{{Name: "vendors", Resolver: table, From: map[string]string{"value": "/to"}, Into: map[string]string{"value": "/vendor"}}}
+	s.Sentence = "Pay {amountMinor|money} to {vendor}, first {lines/0/to}"
+	tool := define(t, s)
+	if tool.Own == tool.Proposal {
+		t.Fatal("the result of the resolvers would not be checked")
+	}
+	parsed, _, err := tool.Proposal.Apply(decode(t, `{"to":"Acme","amountMinor":5}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, _, err := resolve.Apply(t.Context(), tool.Resolvers, parsed, time.Now())
+	if err != nil || tool.Own.Validate(got) != nil || string(got.Canonical()) != `{"amountMinor":5,"vendor":"VENDOR-001"}` {
+		t.Errorf("%s, %v", got.Canonical(), err)
+	}
+	s.ProposalSchema = nil
+	s.Resolvers[0].From = map[string]string{"value": "/vendor"}
+	if tool := define(t, s); tool.Own == tool.Proposal {
+		t.Error("a resolver in place goes unchecked")
+	}
+}
+
+func decode(t testing.TB, text string) canon.Value {
+	t.Helper()
+	v, err := canon.Decode([]byte(text), canon.Options{Exact: true})
+	if err != nil {
+		t.Fatalf("decode: %v", err)
+	}
+	return v
+}
+
+func definition(name, schema string) []byte {
+	return []byte(`{"name":"` + name + `","description":"d","inputSchema":` + schema + `}`)
+}
+
+func pinned(t testing.TB, server, name, schema string) *catalog.Tool {
+	raw := definition(name, schema)
+	return define(t, catalog.Spec{Name: server + "." + name, Server: server, Definition: raw, Pin: catalog.DefinitionDigest(raw)})
+}
+
+func TestDefinitionDigestIsOfTheMeaning(t *testing.T) {
+	t.Parallel()
+	a := catalog.DefinitionDigest([]byte(`{"name":"t","inputSchema":{"type":"object","maximum":1.0}}`))
+	for name, c := range map[string]struct {
+		text string
+		same bool
+	}{
+		"G06 other member order": {`{"inputSchema":{"maximum":1,"type":"object"}, "name":"t"}`, true},
+		"G05 wider schema":       {`{"name":"t","inputSchema":{"type":"object","maximum":2}}`, false},
+		"new description":        {`{"name":"t","inputSchema":{"type":"object","maximum":1},"description":"x"}`, false},
+		"new annotation":         {`{"name":"t","inputSchema":{"type":"object","maximum":1},"annotations":{"readOnlyHint":true}}`, false},
+	} {
+		if got := catalog.DefinitionDigest([]byte(c.text)); (got == a) != c.same {
+			t.Errorf("%s: same %v", name, got == a)
+		}
+	}
+	big := func(n string) canon.Digest {
+		return catalog.DefinitionDigest([]byte(`{"name":"t","inputSchema":{"maximum":` + n + `}}`))
+	}
+	if big("9007199254740993") == big("9007199254740992") {
+		t.Error("two limits that differ in the last digit have one digest")
+	}
+}
+
+func TestFromDefinition(t *testing.T) {
+	t.Parallel()
+	c, err := catalog.New(pinned(t, "mail", "send", `{"type":"object","properties":{"to":{"type":"string"}}}`), define(t, catalog.Spec{Name: "mail.local", Schema: []byte(`{"type":"object"}`)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := c.FromDefinition("mail", "send", []byte(`{"inputSchema":{"properties":{"to":{"type":"string"}},"type":"object"},"name":"send","description":"d"}`))
+	if err != nil || !same.Cataloged {
+		t.Errorf("G06: the pinned definition is refused: %v", err)
+	}
+	for name, raw := range map[string][]byte{
+		"G05 wider schema":    definition("send", `{"type":"object","properties":{"to":{"type":"string"},"bcc":{"type":"string"}}}`),
+		"G05 new description": []byte(`{"name":"send","inputSchema":{"type":"object","properties":{"to":{"type":"string"}}},"description":"other"}`),
+		"not JSON":            []byte(`{`),
+	} {
+		if tool, err := c.FromDefinition("mail", "send", raw); !errors.Is(err, catalog.ErrDefinitionChanged) || tool != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := c.FromDefinition("mail", "local", definition("local", `{"type":"object"}`)); !errors.Is(err, catalog.ErrDefinitionChanged) {
+		t.Errorf("an entry without a pin took a live definition: %v", err)
+	}
+	for name, upstream := range map[string]string{"G03 the name of another but for case": "SEND", "C03 look-alike": "s\u0435nd", "empty": ""} {
+		if _, err := c.FromDefinition("mail", upstream, definition(upstream, `{"type":"object"}`)); !errors.Is(err, catalog.ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestUncatalogedIsTheWorstClass(t *testing.T) {
+	t.Parallel()
+	raw := []byte(`{"name":"get","inputSchema":{"type":"object","properties":{"id":{"type":"string"}}},"annotations":{"readOnlyHint":true}}`)
+	c, err := catalog.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool, err := c.FromDefinition("x", "get", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tool.Cataloged || !tool.HighImpact() || tool.Effect != catalog.Blind || tool.Definition != catalog.DefinitionDigest(raw) ||
+		tool.Name != "x.get" || tool.UpstreamName != "get" || !tool.Proposal.Knows("/id") {
+		t.Errorf("%+v", tool)
+	}
+	for name, raw := range map[string][]byte{
+		"G30 schema that cannot be compiled": definition("get", `{"$ref":"#/$defs/missing"}`),
+		"other name":                         definition("put", `{"type":"object"}`),
+		"no schema":                          []byte(`{"name":"get"}`),
+		"E09 duplicate member":               []byte(`{"name":"get","inputSchema":{"type":"object","type":"string"}}`),
+	} {
+		if _, err := catalog.Uncataloged("x", "get", raw); !errors.Is(err, catalog.ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNewRefusesToolsThatClash(t *testing.T) {
+	t.Parallel()
+	object := []byte(`{"type":"object"}`)
+	preview := define(t, catalog.Spec{Name: "preview", Schema: object, Read: true, Reason: "looks"})
+	change := define(t, catalog.Spec{Name: "change", Schema: object})
+	by := func(tool string) *catalog.Tool {
+		return define(t, catalog.Spec{Name: "pay", Schema: object, DryRun: &catalog.DryRun{Tool: tool}})
+	}
+	if c, err := catalog.New(by("preview"), preview); err != nil {
+		t.Error(err)
+	} else if _, ok := c.Tool("pay"); !ok || len(c.Tools()) != 2 {
+		t.Error("a tool is lost")
+	}
+	for name, tools := range map[string][]*catalog.Tool{
+		"G02 one name twice":      {change, change},
+		"G04 names equal in case": {change, define(t, catalog.Spec{Name: "Change", Schema: object})},
+		"M03 preview that writes": {by("change"), change},
+		"preview that is missing": {by("preview")},
+	} {
+		if _, err := catalog.New(tools...); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestGoPreviewIsKept(t *testing.T) {
+	t.Parallel()
+	s := transfer()
+	s.DryRun = &catalog.DryRun{Func: func(_ context.Context, args canon.Value) (canon.Value, error) { return args, nil }}
+	tool := define(t, s)
+	s.DryRun.Recheck = true
+	if tool.DryRun.Func == nil || tool.DryRun.Recheck {
+		t.Error("the tool shares its caller's dry run")
+	}
+}
+
+func TestExtractTargetsNamesEveryElement(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, pointer, args string
+		want                []string
+		bad                 string
+	}{
+		{"one", "/to", `{"to":"V1"}`, []string{"V1"}, ""},
+		{"integer", "/to", `{"to":42}`, []string{"42"}, ""},
+		{"absent", "/to", `{}`, nil, ""},
+		{"null", "/to", `{"to":null}`, nil, ""},
+		{"list", "/to", `{"to":["V1","V2"]}`, []string{"V1", "V2"}, ""},
+		{"member of each element", "/rows/*/to", `{"rows":[{"to":"V1"},{},{"to":["V2","V3"]}]}`, []string{"V1", "V2", "V3"}, ""},
+		{"empty", "/to", `{"to":""}`, nil, "/to"},
+		{"NUL", "/to", `{"to":"V1\u0000"}`, nil, "/to"},
+		{"fraction", "/to", `{"to":1.5}`, nil, "/to"},
+		{"object", "/to", `{"to":{}}`, nil, "/to"},
+		{"null in a list", "/to", `{"to":["V1",null]}`, nil, "/to/1"},
+		{"scalar in the way", "/rows/*/to", `{"rows":["V1"]}`, nil, "/rows/0"},
+	} {
+		got, err := catalog.ExtractTargets([]catalog.TargetRule{{Type: "vendor", Pointer: c.pointer}}, decode(t, c.args))
+		var vs canon.Violations
+		if c.bad != "" {
+			if !errors.As(err, &vs) || vs[0].Pointer != c.bad {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		var ids []string
+		for _, x := range got {
+			ids = append(ids, x.ID)
+		}
+		if diff := cmp.Diff(c.want, ids); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", c.name, err, diff)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package catalog
+
+import (
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/schema"
+)
+
+// Spec is what a catalog says about one tool. [Define] checks it and fills in
+// what is unsaid. The zero value of each field is the careful choice.
+type Spec struct {
+	// Name is server.tool for an upstream's tool, any name for one of the
+	// library.
+	Name   string
+	Server string // "" in the library; then Definition is optional
+
+	// Definition is the tool object of tools/list as the upstream sent it when
+	// the tool was reviewed, and Pin its [DefinitionDigest]. A tool of a server
+	// needs both. Title, Description and Schema default to what it says.
+	Definition []byte
+	Pin        canon.Digest
+
+	Title       string
+	Description string
+	Sentence    string // see [Tool.Sentence]
+
+	Schema         []byte         // the tool's own; needed without a Definition
+	ProposalSchema []byte         // what the model is shown; nil: the tool's own
+	Normalize      schema.Options // of the schema that is parsed
+	CaseTwins      bool           // keep names that are equal but for case
+
+	Read    bool   // it changes nothing; needs a Reason
+	Impact  Impact // "" means Irreversible; Ordinary needs a Reason
+	Reason  string
+	Effect  EffectClass   // "" means Blind
+	Errors  Errors        // "" means Unclear for financial and irreversible tools, Reported for the rest
+	Timeout time.Duration // 0 means DefaultTimeout; MinTimeout to MaxTimeout
+	Groups  []action.Requirement
+
+	Resolvers []resolve.Rule
+	Identity  []identity.Member
+	Targets   []TargetRule
+	DryRun    *DryRun
+	Secrets   []string
+
+	// Converts says that the tool converts between currencies. Bounds are the
+	// members that bound what it may do then (semantics §3).
+	Converts bool
+	Bounds   []string
+}
+
+// The range of Spec.Timeout, and the default of DryRun.Timeout, which has the
+// same range.
+const (
+	MinTimeout           = time.Second
+	MaxTimeout           = 15 * time.Minute
+	DefaultDryRunTimeout = 30 * time.Second
+)
