@@ -47,9 +47,12 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 	p := &proposal{session: s, call: c, policy: g.engine(), now: now, raw: rawArguments(c)}
 	bound, known := g.cfg.Tools.Tool(c.Tool)
 	if !known || bound.Tool == nil {
-		return g.unknown(p)
+		return g.closed(p, nil, CodeUnknownTool)
 	}
-	p.tool, p.handler, p.refused = bound.Tool, bound.Handler, bound.Refused
+	if bound.Refused != "" {
+		return g.closed(p, bound.Tool, bound.Refused)
+	}
+	p.tool, p.handler = bound.Tool, bound.Handler
 	if p.request, err = decode.Arguments(p.raw, decode.Options{
 		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Knows}); err != nil {
 		return nil, &inputError{StageJSON, p.tool.Name, err}
@@ -68,18 +71,23 @@ func rawArguments(c Call) []byte {
 	return c.Arguments
 }
 
-// unknown freezes a call of a tool that nobody lists, so that its denial has
-// a proposal hash.
-func (g *Gate) unknown(p *proposal) (*proposal, error) {
+// closed freezes a call of a tool that must not run, or that nobody lists, so
+// that its denial has a proposal hash. There is no schema to apply.
+func (g *Gate) closed(p *proposal, tool *catalog.Tool, why Code) (*proposal, error) {
+	known := ""
+	if tool != nil {
+		known = tool.Name
+	} else {
+		tool = &catalog.Tool{Name: p.call.Tool, Mutation: true, Impact: catalog.Irreversible}
+	}
 	request, err := decode.Arguments(p.raw, decode.Options{})
 	if err != nil {
-		return nil, &inputError{StageJSON, "", err}
+		return nil, &inputError{StageJSON, known, err}
 	}
-	p.request, p.refused = request, CodeUnknownTool
-	p.tool = &catalog.Tool{Name: p.call.Tool, Mutation: true, Impact: catalog.Irreversible}
+	p.tool, p.request, p.refused = tool, request, why
 	frozen, err := snapshot.Freeze(request)
 	if err != nil {
-		return nil, &inputError{StageSnapshot, "", err}
+		return nil, &inputError{StageSnapshot, known, err}
 	}
 	p.frozen = snapshot.Propose(p.session.Agent, p.tool.Name, frozen)
 	p.mark = fingerprint(p)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/sqlite"
+)
+
+// localTenant is the tenant of a home; a home serves one.
+const localTenant = "local"
+
+// parts is everything that one process is made of.
+type parts struct {
+	home     config.Home
+	cfg      config.Config
+	log      *slog.Logger
+	store    *sqlite.Store
+	accounts *auth.Accounts
+	policy   *livePolicy
+	binder   *binder
+	gate     *verbatim.Gate
+}
+
+// compose opens the store and builds the gate of a home. Whatever is wrong
+// with the configuration is found before anything starts.
+func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, error) {
+	tools, err := loadCatalog(cfg.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{home: home, cfg: cfg, log: log, policy: &livePolicy{}, binder: newBinder(tools, log)}
+	if err := p.policy.replace(cfg.Policy, tools); err != nil {
+		return nil, err
+	}
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	p.gate, err = verbatim.New(verbatim.Config{Store: p.store, Tools: noTools{}, Policy: p.policy,
+		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Log: log})
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *parts) open() error {
+	ring, err := keys.OpenRing(p.home.Keys())
+	if err != nil {
+		return err
+	}
+	sealer, err := ring.Sealer()
+	if err != nil {
+		return err
+	}
+	votes, err := ring.Signer(keys.Votes)
+	if err != nil {
+		return err
+	}
+	if p.store, err = sqlite.Open(p.home.Store(), sqlite.Options{Sealer: sealer}); err != nil {
+		return fmt.Errorf("open the store: %w", err)
+	}
+	p.accounts, err = auth.New(auth.Config{Book: p.store, Votes: votes})
+	if err != nil {
+		p.close()
+	}
+	return err
+}
+
+func (p *parts) close() {
+	if err := p.store.Close(); err != nil {
+		p.log.Error("the store did not close", "error", err)
+	}
+}
+
+// ownerApproves: with a single operator, the owner of the agent session is
+// the one who may approve.
+func ownerApproves() []action.Requirement {
+	return []action.Requirement{{AnyOf: []action.Group{{Name: approval.GroupOwner, Votes: 1}}}}
+}
+
+func (p *parts) canApprove(ctx context.Context, _ string) (bool, error) {
+	n, err := p.accounts.Count(ctx)
+	return n > 0, err
+}
+
+// noTools: the daemon's own gate runs nothing; each attachment brings the
+// tools of its server.
+type noTools struct{}
+
+func (noTools) Tool(string) (verbatim.Bound, bool) { return verbatim.Bound{}, false }

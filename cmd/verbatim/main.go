@@ -1,0 +1,60 @@
+// Command verbatim stands between an agent and its tools: what was authorized
+// is what runs, verbatim.
+//
+// In: a command line; for wrap also the MCP frames of one client on standard
+// input. Out: results on standard output, words for people on standard error,
+// and an exit code (see exit.go). One file per subcommand; the daemon is
+// composed in compose.go.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return execute(ctx, os.Args[1:], terminalStreams())
+}
+
+// execute runs one command line and returns the exit code.
+func execute(ctx context.Context, args []string, s streams) int {
+	root := rootCommand(s)
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	return report(s, root.ExecuteContext(ctx))
+}
+
+// rootCommand lists every subcommand. One line adds one.
+func rootCommand(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "verbatim",
+		Short:         "What was authorized is what runs, verbatim.",
+		Long:          "Verbatim stands between an agent and its tools: policy decides on exactly the\narguments that will run, people approve exactly that, and exactly that runs once.",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().Bool("json", false, "print one JSON document instead of text")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })
+	root.AddCommand(
+		setupCommand(s),
+		wrapCommand(s),
+		serveCommand(s),
+		openCommand(s),
+		approvalsCommand(s),
+		auditCommand(s),
+		versionCommand(s),
+	)
+	return root
+}
