@@ -1,6 +1,7 @@
 package cedar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +28,18 @@ func (e *Engine) Decide(ctx context.Context, in policy.Input) (policy.Decision, 
 		return policy.Decision{}, err
 	}
 	who, acted := principalOf(in.Session), resources(in)
+	for _, resource := range acted {
+		// The index by action left out rules for other types.
+		if !slices.Contains(a.resources, resource.Type) {
+			return policy.Decision{}, errors.New("a target has a type that the catalog does not give to the tool")
+		}
+	}
 	if d, faulty := a.faults(args, who, acted); faulty {
 		d.PolicyVersion = a.version
 		return d, nil
 	}
 	known := entities{user: types.Entity{UID: who.uid, Parents: types.NewEntityUIDSet(who.parents...)},
-		action: a.entity(), groups: e.groups}
+		action: a.self, groups: e.groups}
 	request := cedar.Request{Principal: who.uid, Action: a.uid, Context: contextOf(in, a, args)}
 	answers := make([]policy.Decision, 0, len(acted))
 	for _, resource := range acted {
@@ -118,22 +125,41 @@ func (a *operation) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 // answer turns Cedar's diagnostic for one resource into a decision. Cedar's
 // own verdict is not used: it skips rules that fail.
 func (a *operation) answer(diagnostic cedar.Diagnostic) policy.Decision {
-	var answers []policy.Decision
+	var strong []policy.Decision // everything but mere allows
 	for _, failed := range diagnostic.Errors {
 		r := a.byID[string(failed.PolicyID)]
-		answers = append(answers, policy.Decision{Effect: policy.Deny, Code: policy.ReasonError, Rules: []string{r.id},
+		strong = append(strong, policy.Decision{Effect: policy.Deny, Code: policy.ReasonError, Rules: []string{r.id},
 			Reason: fmt.Sprintf("rule %s failed: %s", r.place(), failure(failed.Message))})
 	}
+	var allowed policy.Decision
 	for _, satisfied := range diagnostic.Reasons {
-		answers = append(answers, a.byID[string(satisfied.PolicyID)].decision())
+		switch r := a.byID[string(satisfied.PolicyID)]; {
+		case r.says.Effect != policy.Allow:
+			strong = append(strong, r.says)
+		case allowed.Effect != policy.Allow:
+			allowed = r.says
+			allowed.Rules = slices.Clone(allowed.Rules)
+		default:
+			allowed = alsoAllowed(allowed, r.says)
+		}
 	}
-	if len(answers) == 0 {
-		return policy.Combine()
+	if allowed.Effect == policy.Allow {
+		strong = append(strong, allowed)
 	}
-	return policy.Combine(answers...)
+	return policy.Combine(strong...)
 }
 
-// decision is what the rule says when it is satisfied.
+// alsoAllowed adds a permit to those that allow already. Ids are unique here,
+// so they need not be compared with all others.
+func alsoAllowed(d, other policy.Decision) policy.Decision {
+	d.Rules = append(d.Rules, other.Rules...)
+	d.RaiseImpact = d.RaiseImpact || other.RaiseImpact
+	d.PublicReason = cmp.Or(d.PublicReason, other.PublicReason)
+	return d
+}
+
+// decision is what the rule says when it is satisfied. [policy.Combine] copies
+// it, so that one is enough for all calls.
 func (r *rule) decision() policy.Decision {
 	d := policy.Decision{PublicReason: r.terms.publicReason, RaiseImpact: r.terms.high, Rules: []string{r.id}}
 	switch {
@@ -141,7 +167,6 @@ func (r *rule) decision() policy.Decision {
 		d.Reason = "forbidden by rule " + r.place()
 	case r.terms.ask:
 		approval := r.terms.approval
-		approval.Requirements = slices.Clone(approval.Requirements)
 		d.Effect, d.Approval, d.Reason = policy.RequireApproval, &approval, "approval required by rule "+r.place()
 	default:
 		d.Effect, d.Reason = policy.Allow, "permitted by rule "+r.place()

@@ -305,7 +305,10 @@ func TestInputThatContradictsTheCatalogDenies(t *testing.T) {
 		"nothing frozen":        func(in *policy.Input) { in.Proposal.Args = snapshot.Snapshot{} },
 		"name of a group":       func(in *policy.Input) { in.Proposal.ToolName, in.Tool.Name = "mutation", "mutation" },
 		"name of the handoff":   func(in *policy.Input) { in.Proposal.ToolName, in.Tool.Name = "handoff", "handoff" },
-		"catalogued later":      func(in *policy.Input) { in.Proposal.ToolName, in.Tool.Name = "new.tool", "new.tool" },
+		"target of another type": func(in *policy.Input) {
+			in.Proposal.Targets = []snapshot.Target{{Type: "account", ID: "x"}}
+		},
+		"catalogued later": func(in *policy.Input) { in.Proposal.ToolName, in.Tool.Name = "new.tool", "new.tool" },
 	}
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {

@@ -73,6 +73,7 @@ func (e *Engine) parse(files map[string][]byte, opt Options) (problems []Problem
 		}
 		for _, r := range rules {
 			problems = append(problems, r.annotate(opt.Groups)...)
+			r.says = r.decision()
 		}
 		e.rules = append(e.rules, rules...)
 	}
@@ -119,6 +120,12 @@ func (e *Engine) bind(a *operation) {
 			a.byID[r.id] = r
 		}
 	}
+	for _, r := range a.rules {
+		a.facts = append(a.facts, r.reads.facts...)
+	}
+	slices.Sort(a.facts)
+	a.facts = slices.Compact(a.facts)
+	a.self = a.entity()
 	a.version = a.digest()
 }
 

@@ -17,14 +17,16 @@ type reads struct {
 	literals []string
 	entities []types.EntityUID
 	types    []types.EntityType
+	facts    []string // the members of context that it looks at
 	odd      []oddity
 }
 
 // read is one place below args or context. A deep read uses the value with
 // all that is in it; the other kind only asks whether it is there.
 type read struct {
-	path []string
-	deep bool
+	path    []string
+	pointer string // of the path in the arguments
+	deep    bool
 }
 
 func (r read) String() string { return strings.Join(r.path, ".") }
@@ -145,12 +147,17 @@ func (r *reads) compared(left, right ast.IsNode) {
 func (r *reads) add(path []string, deep bool) {
 	switch {
 	case len(path) == 0:
-		r.args = append(r.args, read{deep: deep}) // all of context
+		r.args = append(r.args, read{deep: deep})
+		for name := range contextType(&shape{form: formRecord}) {
+			r.facts = append(r.facts, string(name))
+		}
 	case path[0] == "args":
-		r.args = append(r.args, read{path: path[1:], deep: deep})
+		r.args = append(r.args, read{path: path[1:], pointer: pointerOf(path[1:]), deep: deep})
+		r.facts = append(r.facts, path[0])
 	default:
 		r.nulls = r.nulls || path[0] == "nulls"
 		r.context = append(r.context, read{path: path, deep: deep})
+		r.facts = append(r.facts, path[0])
 	}
 }
 

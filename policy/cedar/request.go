@@ -70,32 +70,65 @@ func resources(in policy.Input) []types.EntityUID {
 	return out
 }
 
-// contextOf builds the context record.
+// contextOf builds the context record, with what the rules of the operation
+// read and nothing else: what no rule reads cannot change an answer.
 func contextOf(in policy.Input, a *operation, args canon.Value) types.Record {
-	facts := types.RecordMap{
-		"args":      record(args, a.args),
-		"agent":     types.String(in.Session.Agent),
-		"owner":     types.String(in.Session.Owner),
-		"turn":      types.Long(in.Turn),
-		"taint":     texts(in.Session.Taint),
-		"now":       types.NewDatetime(in.Now),
-		"changes":   changes(in),
-		"nulls":     types.NewSet(nulls(args, "", nil)...),
-		"resolvers": resolvers(in),
-		"targets":   types.Long(len(in.Proposal.Targets)),
-		"tool":      toolFacts(in.Tool, a),
+	out := make(types.RecordMap, len(a.facts))
+	for _, name := range a.facts {
+		if v := fact(name, in, a, args); v != nil {
+			out[types.String(name)] = v
+		}
 	}
-	if in.Session.Task != "" {
-		facts["task"] = types.String(in.Session.Task)
+	return types.NewRecord(out)
+}
+
+// fact returns a member of context; nil if it is absent.
+func fact(name string, in policy.Input, a *operation, args canon.Value) types.Value {
+	switch name {
+	case "args":
+		return record(args, a.args)
+	case "agent":
+		return types.String(in.Session.Agent)
+	case "owner":
+		return types.String(in.Session.Owner)
+	case "task":
+		return present(in.Session.Task)
+	case "grant":
+		return present(in.Session.Grant.ID)
+	case "turn":
+		return types.Long(in.Turn)
+	case "taint":
+		return texts(in.Session.Taint)
+	case "now":
+		return types.NewDatetime(in.Now)
+	case "changes":
+		return changes(in)
+	case "nulls":
+		return types.NewSet(nulls(args, "", nil)...)
+	case "resolvers":
+		return resolvers(in)
+	case "targets":
+		return types.Long(len(in.Proposal.Targets))
+	case "tool":
+		return toolFacts(in.Tool, a)
+	case "approval":
+		return approvalFacts(in.Approval)
 	}
-	if in.Session.Grant.ID != "" {
-		facts["grant"] = types.String(in.Session.Grant.ID)
+	return nil
+}
+
+func present(s string) types.Value {
+	if s == "" {
+		return nil
 	}
-	if in.Approval != nil {
-		facts["approval"] = types.NewRecord(types.RecordMap{
-			"id": types.String(in.Approval.ID), "voters": texts(in.Approval.Voters)})
+	return types.String(s)
+}
+
+func approvalFacts(f *policy.ApprovalFacts) types.Value {
+	if f == nil {
+		return nil
 	}
-	return types.NewRecord(facts)
+	return types.NewRecord(types.RecordMap{"id": types.String(f.ID), "voters": texts(f.Voters)})
 }
 
 // toolFacts takes the group from the rules' own catalog, which Decide has

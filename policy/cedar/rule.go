@@ -9,6 +9,8 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
+
+	"github.com/seed-de4804fb/verbatim/policy"
 )
 
 // rule is one policy statement.
@@ -22,6 +24,7 @@ type rule struct {
 	policy *cedar.Policy
 	ast    *ast.Policy
 	terms  terms
+	says   policy.Decision // when it is satisfied
 	reads  reads
 }
 

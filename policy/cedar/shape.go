@@ -42,6 +42,7 @@ type shape struct {
 	elem    *shape            // of an array; nil if elements are hidden
 	members []member          // of a record, by name
 	hidden  map[string]string // members that policy cannot see, and why
+	open    bool              // members that the schema does not declare are possible
 }
 
 // member is a visible member of a record.
@@ -70,7 +71,7 @@ type shaper struct {
 func argsShape(root *schema.Node, defaultsFilled bool) *shape {
 	s := &shaper{partial: !defaultsFilled}
 	if root == nil || root.Union || root.Types&^schema.TypeNull != schema.TypeObject {
-		return &shape{form: formRecord}
+		return &shape{form: formRecord, open: true}
 	}
 	return s.record(root)
 }
@@ -114,7 +115,7 @@ func (s *shaper) of(n *schema.Node) (*shape, string) {
 }
 
 func (s *shaper) record(n *schema.Node) *shape {
-	out := &shape{form: formRecord, hidden: map[string]string{}}
+	out := &shape{form: formRecord, hidden: map[string]string{}, open: n.Open}
 	for _, p := range n.Properties {
 		sub, why := s.of(p.Node)
 		if sub == nil {

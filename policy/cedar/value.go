@@ -93,32 +93,38 @@ func decimal(v canon.Value) (types.Value, bool) {
 // It is called with the whole arguments and their shape. Its text holds
 // names of the schema or of the rule, never a value.
 func fault(v canon.Value, s *shape, place read, asks *reads) string {
-	pointer := ""
-	for _, name := range place.path {
+	for i, name := range place.path {
 		if s.form == formArray {
-			return arrayFault(v, s, name, pointer)
+			return arrayFault(v, s, name, pointerOf(place.path[:i]))
 		}
 		if s.form != formRecord || v.Kind() != canon.Object {
-			return fmt.Sprintf("%s is not what the schema says", pointer)
+			return fmt.Sprintf("%s is not what the schema says", pointerOf(place.path[:i]))
 		}
 		value, present := v.Get(name)
 		if !present {
 			return ""
 		}
-		pointer = canon.JoinPointer(pointer, name)
 		m, ok := s.member(name)
 		if !ok {
-			return fmt.Sprintf("%s is not visible to policy", pointer)
+			return fmt.Sprintf("%s is not visible to policy", pointerOf(place.path[:i+1]))
 		}
 		if value.IsNull() {
-			return nullFault(pointer, asks)
+			return nullFault(pointerOf(place.path[:i+1]), asks)
 		}
 		v, s = value, m.shape
 	}
 	if !place.deep {
-		return shallowFault(v, s, pointer)
+		return shallowFault(v, s, place.pointer)
 	}
-	return deepFault(v, s, pointer, asks)
+	return deepFault(v, s, place.pointer, asks)
+}
+
+func pointerOf(path []string) string {
+	pointer := ""
+	for _, name := range path {
+		pointer = canon.JoinPointer(pointer, name)
+	}
+	return pointer
 }
 
 func nullFault(pointer string, asks *reads) string {

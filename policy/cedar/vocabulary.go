@@ -15,6 +15,8 @@ type operation struct {
 	args      *shape
 	rules     []*rule // that can apply, in load order
 	byID      map[string]*rule
+	facts     []string     // members of context that the rules read
+	self      types.Entity // of the action
 	version   string
 }
 
