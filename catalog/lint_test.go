@@ -1,0 +1,125 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/schema"
+)
+
+func lint(t testing.TB, s catalog.Spec) []string {
+	t.Helper()
+	s.Name = "t"
+	c, err := catalog.New(define(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range catalog.Lint(c) {
+		if f.Text == "" || f.Tool != "t" {
+			t.Errorf("%+v", f)
+		}
+		out = append(out, f.Rule+" "+f.Pointer)
+	}
+	return out
+}
+
+func TestLintFinds(t *testing.T) {
+	t.Parallel()
+	read := func(schema string) catalog.Spec {
+		return catalog.Spec{Schema: []byte(schema), Read: true, Reason: "looks"}
+	}
+	for _, c := range []struct {
+		name string
+		spec catalog.Spec
+		want []string
+	}{
+		{"nothing", read(`{"type":"object","properties":{"query":{"type":"string"}}}`), nil},
+		{"identities", read(`{"type":"object","properties":{"user_id":{"type":"string"},"meta":{"type":"object","properties":{"tenantId":{"type":"string"}}},
+			"rows":{"type":"array","items":{"type":"object","properties":{"onBehalfOf":{"type":"string"}}}}}}`),
+			[]string{"identity_unmarked /meta/tenantId", "identity_unmarked /rows/*/onBehalfOf", "identity_unmarked /user_id"}},
+		{"E06 integer id without a maximum", read(`{"type":"object","properties":{"memory_id":{"type":"integer"},"small_id":{"type":"integer","maximum":99}}}`),
+			[]string{"id_without_maximum /memory_id"}},
+		{"secret", read(`{"type":"object","properties":{"apiKey":{"type":"string"}}}`), []string{"secret_unmarked /apiKey"}},
+		{"O03 fractional amount", read(`{"type":"object","properties":{"amount":{"type":"number"},"total":{"type":"integer"}}}`), []string{"money_unresolved /amount"}},
+		{"union", read(`{"type":"object","properties":{"a":{"type":["string","object"]},"b":{},"c":{"oneOf":[{"type":"string"},{"type":"integer"}]}}}`),
+			[]string{"invisible_to_policy /a", "invisible_to_policy /b", "invisible_to_policy /c"}},
+		{"open objects", read(`{"type":"object","properties":{"map":{"type":"object","additionalProperties":{"type":"string"}}},"additionalProperties":true}`),
+			[]string{"undeclared_members_pass ", "undeclared_members_pass /map"}},
+		{"mutation without a target", catalog.Spec{Schema: []byte(`{"type":"object"}`)}, []string{"mutation_without_target ", "undeclared_members_pass "}},
+		{"marked", catalog.Spec{Schema: []byte(`{"type":"object","properties":{"user_id":{"type":"string"},"customer_id":{"type":"string"},"token":{"type":"string"}}}`),
+			Identity: []identity.Member{{Pointer: "/user_id", Names: "principal"}}, Targets: []catalog.TargetRule{{Type: "customer", Pointer: "/customer_id"}},
+			Secrets: []string{"/token"}}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, lint(t, c.spec)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLintFailsForConversionWithoutBounds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*catalog.Spec)
+		fails  bool
+	}{
+		"two currencies":          {func(*catalog.Spec) {}, true},
+		"two currencies, bounded": {func(s *catalog.Spec) { s.Bounds = []string{"/minOut"} }, false},
+		"said to convert": {func(s *catalog.Spec) {
+			s.Converts, s.Schema = true, []byte(`{"type":"object","properties":{"a":{"type":"string"}}}`)
+		}, true},
+		"one currency": {func(s *catalog.Spec) {
+			s.Schema = []byte(`{"type":"object","properties":{"currency":{"type":"string"}}}`)
+		}, false},
+		"converts for reading only": {func(s *catalog.Spec) { s.Read, s.Reason = true, "quotes a rate" }, false},
+	} {
+		s := catalog.Spec{Name: "fx.swap", Schema: []byte(`{"type":"object","properties":{"from_currency":{"type":"string"},"toCurrency":{"type":"string"},"minOut":{"type":"integer"}}}`)}
+		c.change(&s)
+		set, err := catalog.New(define(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := catalog.Failed(catalog.Lint(set)); got != c.fails {
+			t.Errorf("%s: fails %v", name, got)
+		}
+	}
+}
+
+func TestResolvedMoneyIsNoFinding(t *testing.T) {
+	t.Parallel()
+	money, err := resolve.NewMoney(resolve.MoneyOptions{Currency: "EUR"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lint(t, catalog.Spec{Read: true, Reason: "looks", Schema: []byte(`{"type":"object","properties":{"amount":{"type":"number"},"currency":{"type":"string"}}}`),
+		Resolvers: []resolve.Rule{{Name: "money", Resolver: money, From: map[string]string{"amount": "/amount", "currency": "/currency"},
+			Into: map[string]string{"amountMinor": "/amount", "currency": "/currency"}}}})
+	if len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+func TestGuessesReadNamesInEveryStyle(t *testing.T) {
+	t.Parallel()
+	text := &schema.Node{Types: schema.TypeString}
+	for name, want := range map[string]catalog.Guess{
+		"userId": "principal", "user_id": "principal", "USER-ID": "principal", "UserID": "principal", "acting user": "principal", "requestedBy": "principal",
+		"tenant": "tenant", "orgId": "tenant", "organization_id": "tenant", "accessToken": "secret", "API_KEY": "secret", "amount": "money",
+		"unitPrice": "money", "source_path": "path", "dir": "path", "webhookURL": "url", "orderId": "id", "recipient": "id",
+		"query": "", "userGuide": "", "superuser": "", "directive": "", "tokens": "", "idea": "", "": "",
+	} {
+		if got := catalog.GuessMember(name, text); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := catalog.GuessMember("userId", &schema.Node{Types: schema.TypeBoolean}); got != "" {
+		t.Errorf("a flag is no identity: %s", got)
+	}
+}

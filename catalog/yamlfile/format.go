@@ -1,0 +1,106 @@
+package yamlfile
+
+import "go.yaml.in/yaml/v3"
+
+// format is one catalog file.
+type format struct {
+	Version   string              `yaml:"version"`
+	Resolvers map[string]resolver `yaml:"resolvers"`
+	Tools     map[string]tool     `yaml:"tools"`
+}
+
+// formatVersion is the only version so far. It is a string, so that later
+// ones can be told apart without doubt.
+const formatVersion = "1"
+
+type resolver struct {
+	Kind string `yaml:"kind"`
+
+	File    string     `yaml:"file"` // table
+	Rows    *yaml.Node `yaml:"rows"`
+	Fold    bool       `yaml:"fold"`
+	Integer bool       `yaml:"integer"`
+
+	Currency    string            `yaml:"currency"` // money
+	Aliases     map[string]string `yaml:"aliases"`
+	ExactDigits bool              `yaml:"exactDigits"`
+}
+
+type tool struct {
+	Title       string      `yaml:"title"`
+	Description string      `yaml:"description"`
+	Sentence    string      `yaml:"sentence"`
+	Definition  *definition `yaml:"definition"`
+
+	Schema             *yaml.Node `yaml:"schema"`
+	SchemaFile         string     `yaml:"schemaFile"`
+	ProposalSchema     *yaml.Node `yaml:"proposalSchema"`
+	ProposalSchemaFile string     `yaml:"proposalSchemaFile"`
+	Normalize          normalize  `yaml:"normalize"`
+	CaseTwins          string     `yaml:"caseTwins"`
+
+	Mutation *bool    `yaml:"mutation"`
+	Impact   string   `yaml:"impact"`
+	Reason   string   `yaml:"reason"`
+	Effect   string   `yaml:"effect"`
+	Errors   string   `yaml:"errors"`
+	Timeout  string   `yaml:"timeout"`
+	Groups   []string `yaml:"groups"`
+
+	Resolve  []rule   `yaml:"resolve"`
+	Identity []mark   `yaml:"identity"`
+	Targets  []target `yaml:"targets"`
+	DryRun   *dryRun  `yaml:"dryRun"`
+	Secrets  []string `yaml:"secrets"`
+	Converts bool     `yaml:"converts"`
+	Bounds   []string `yaml:"bounds"`
+}
+
+type definition struct {
+	SHA256 string `yaml:"sha256"`
+	Raw    string `yaml:"raw"`
+	File   string `yaml:"file"`
+}
+
+type normalize struct {
+	NullMeansAbsent bool        `yaml:"nullMeansAbsent"`
+	Coerce          bool        `yaml:"coerce"`
+	Unknown         string      `yaml:"unknown"`
+	Transforms      []transform `yaml:"transforms"`
+}
+
+type transform struct {
+	At    string `yaml:"at"`
+	Apply string `yaml:"apply"`
+}
+
+type rule struct {
+	Use  string   `yaml:"use"`
+	From pointers `yaml:"from"`
+	Into pointers `yaml:"into"`
+}
+
+// pointers are members by role; one string is the role "value".
+type pointers map[string]string
+
+func (p *pointers) short(text string) { *p = pointers{"value": text} }
+
+type mark struct {
+	At    string `yaml:"at"`
+	Names string `yaml:"names"`
+	Fill  bool   `yaml:"fill"`
+}
+
+type target struct {
+	Type string `yaml:"type"`
+	At   string `yaml:"at"`
+}
+
+type dryRun struct {
+	Argument string   `yaml:"argument"`
+	Tool     string   `yaml:"tool"`
+	Required *bool    `yaml:"required"`
+	Recheck  bool     `yaml:"recheck"`
+	Compare  []string `yaml:"compare"`
+	Timeout  string   `yaml:"timeout"`
+}

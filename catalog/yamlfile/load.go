@@ -1,0 +1,201 @@
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/resolve"
+)
+
+// Load reads the files of one catalog. Files named in them are found from
+// the folder of the file that names them. Resolvers are known to the tools of
+// their own file. The error names every mistake with file, line and field.
+func Load(paths ...string) (*catalog.Catalog, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("no catalog file")
+	}
+	var all []*catalog.Tool
+	var mistakes []error
+	owner := map[string]string{}
+	for _, path := range paths {
+		src, err := readFile(path)
+		if err != nil {
+			mistakes = append(mistakes, err)
+			continue
+		}
+		tools, err := Decode(path, src, filepath.Dir(path))
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+		for _, t := range tools {
+			if first, taken := owner[t.Name]; taken {
+				mistakes = append(mistakes, Fault{File: path, Field: "tools." + t.Name, Text: "the tool is in " + first + " already"})
+				continue
+			}
+			owner[t.Name] = path
+			all = append(all, t)
+		}
+	}
+	if len(mistakes) > 0 {
+		return nil, errors.Join(mistakes...)
+	}
+	return catalog.New(all...)
+}
+
+// Decode reads one catalog file. Its name is for errors; dir is where files
+// that it names are. It returns no tool if anything is wrong.
+func Decode(name string, src []byte, dir string) ([]*catalog.Tool, error) {
+	root, err := parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{faults: faults{file: name}, dir: dir, lines: map[string]*yaml.Node{}, resolvers: map[string]resolve.Resolver{}}
+	var file format
+	fill(&r.faults, root, reflect.ValueOf(&file).Elem(), "")
+	if len(r.list) > 0 {
+		return nil, errors.Join(r.list...)
+	}
+	r.index(root, "")
+	if file.Version != formatVersion {
+		r.add(r.line("version"), "version", "must be %q", formatVersion)
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Resolvers)) {
+		r.resolver(name, file.Resolvers[name])
+	}
+	var tools []*catalog.Tool
+	for _, name := range slices.Sorted(maps.Keys(file.Tools)) {
+		if t := r.tool(name, file.Tools[name]); t != nil {
+			tools = append(tools, t)
+		}
+	}
+	if len(r.list) > 0 {
+		return nil, errors.Join(r.list...)
+	}
+	return tools, nil
+}
+
+// reader turns the format into tools.
+type reader struct {
+	faults
+	dir       string
+	lines     map[string]*yaml.Node // field to its key
+	resolvers map[string]resolve.Resolver
+}
+
+// index remembers where every field stands.
+func (r *reader) index(n *yaml.Node, field string) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			here := join(field, n.Content[i].Value)
+			r.lines[here] = n.Content[i]
+			r.index(n.Content[i+1], here)
+		}
+	case yaml.SequenceNode:
+		for i, x := range n.Content {
+			here := fmt.Sprintf("%s[%d]", field, i)
+			r.lines[here] = x
+			r.index(x, here)
+		}
+	}
+}
+
+func (r *reader) line(field string) *yaml.Node { return r.lines[field] }
+
+func (r *reader) wrong(field, format string, args ...any) {
+	r.add(r.line(field), field, format, args...)
+}
+
+func (r *reader) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(r.dir, name)
+}
+
+func (r *reader) resolver(name string, c resolver) {
+	field := join("resolvers", name)
+	var made resolve.Resolver
+	var err error
+	switch c.Kind {
+	case "table":
+		if c.Currency != "" || c.Aliases != nil || c.ExactDigits {
+			r.wrong(field, "currency, aliases and exactDigits are for money")
+		}
+		made, err = r.table(c, join(field, "rows"))
+	case "money":
+		if c.File != "" || c.Rows != nil || c.Integer {
+			r.wrong(field, "file, rows and integer are for a table")
+		}
+		made, err = resolve.NewMoney(resolve.MoneyOptions{Currency: c.Currency, Aliases: c.Aliases, Fold: c.Fold, ExactDigits: c.ExactDigits})
+	default:
+		r.wrong(join(field, "kind"), "must be table or money")
+		return
+	}
+	if err != nil {
+		r.wrong(field, "%v", err)
+		return
+	}
+	r.resolvers[name] = made
+}
+
+func (r *reader) table(c resolver, field string) (resolve.Resolver, error) {
+	opt := resolve.TableOptions{Fold: c.Fold, Integer: c.Integer}
+	if (c.File == "") == (c.Rows == nil) {
+		return nil, errors.New("a table needs either file or rows")
+	}
+	if c.Rows != nil {
+		rows, err := resolve.RowsOf(value(&r.faults, c.Rows, field))
+		if err != nil {
+			return nil, err
+		}
+		return resolve.NewTable(rows, opt)
+	}
+	parser, ok := parsers[strings.ToLower(filepath.Ext(c.File))]
+	if !ok {
+		return nil, errors.New("a table file ends in .csv, .json, .yaml or .yml")
+	}
+	return resolve.OpenTable(r.path(c.File), parser, opt)
+}
+
+var parsers = map[string]resolve.RowParser{
+	".csv": resolve.ParseCSV, ".json": resolve.ParseJSON, ".yaml": ParseRows, ".yml": ParseRows,
+}
+
+// ParseRows reads a YAML table for a resolver, in the form of
+// [resolve.ParseJSON].
+func ParseRows(data []byte) ([]resolve.Row, error) {
+	root, err := parse("table", data)
+	if err != nil {
+		return nil, err
+	}
+	f := &faults{file: "table"}
+	v := value(f, root, "")
+	if len(f.list) > 0 {
+		return nil, errors.Join(f.list...)
+	}
+	return resolve.RowsOf(v)
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read catalog: %w", err)
+	}
+	defer file.Close()
+	src, err := io.ReadAll(io.LimitReader(file, MaxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read catalog: %w", err)
+	}
+	return src, nil
+}
