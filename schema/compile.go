@@ -31,7 +31,7 @@ func refuse(at location, keyword, reason string) error {
 	return &CompileError{Pointer: at.ptr, Keyword: keyword, Reason: reason}
 }
 
-// compiler turns documents into nodes. Nodes are built from a queue, so that
+// compiler turns documents into nodes. Nodes wait in order until they are built, so that
 // the depth of a schema never becomes depth of recursion here.
 type compiler struct {
 	load      func(uri string) ([]byte, bool) // nil: nothing outside the document
@@ -40,7 +40,7 @@ type compiler struct {
 	all       []*resource
 	nodes     map[location]*node
 	order     []*node
-	queue     []*node
+	next      int // order[next:] waits to be built
 	dynamic   []*node // nodes with a $dynamicRef
 	tracks    bool    // some node has unevaluated*
 	choices   bool    // some node has a branch that may or may not hold
@@ -90,14 +90,12 @@ func (c *compiler) node(at location) *node {
 	n := &node{where: at, res: at.doc.owner(at.ptr)}
 	c.nodes[at] = n
 	c.order = append(c.order, n)
-	c.queue = append(c.queue, n)
 	return n
 }
 
 func (c *compiler) drain() error {
-	for len(c.queue) > 0 {
-		n := c.queue[len(c.queue)-1]
-		c.queue = c.queue[:len(c.queue)-1]
+	for ; c.next < len(c.order); c.next++ {
+		n := c.order[c.next]
 		v, _ := n.where.doc.root.Lookup(n.where.ptr)
 		if err := c.build(n, v); err != nil {
 			return err

@@ -103,6 +103,9 @@ func (c *compiler) index(v canon.Value, at location, res *resource) error {
 	if _, done := at.doc.owners[at.ptr]; done {
 		return nil
 	}
+	if at.ptr != "" && v.Kind() != canon.Object && v.Kind() != canon.Bool {
+		return nil // refused where the keyword above is built
+	}
 	res, err := c.enterResource(v, at, res)
 	if err != nil {
 		return err
