@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,3 +73,10 @@ func (l *livePolicy) replace(path string, c *catalog.Catalog) error {
 
 // Current returns the engine for one call.
 func (l *livePolicy) Current() policy.Engine { return l.engine.Load() }
+
+// Decide and Version answer by the engine in force.
+func (l *livePolicy) Decide(ctx context.Context, in policy.Input) (policy.Decision, error) {
+	return l.engine.Load().Decide(ctx, in)
+}
+
+func (l *livePolicy) Version(tool string) string { return l.engine.Load().Version(tool) }
