@@ -16,9 +16,10 @@ func CheckWithin(v Value, opt Options) error {
 	if err := opt.Check(); err != nil {
 		return err
 	}
-	d := scanner{opt: opt.withDefaults()}
-	if !d.check(v) {
-		return d.violations()
+	d := scanner{opt: opt.withDefaults(), all: true}
+	d.check(v)
+	if len(d.found) > 0 {
+		return d.found
 	}
 	return nil
 }
@@ -52,10 +53,11 @@ func (d *scanner) check(v Value) bool {
 
 func (d *scanner) checkElements(elems []Value) bool {
 	for i := range elems {
+		d.enter(token{index: i})
 		if !d.check(elems[i]) {
-			d.path = append(d.path, token{index: i})
 			return false
 		}
+		d.leave()
 	}
 	return true
 }
@@ -67,11 +69,12 @@ func (d *scanner) checkMembers(members []Member) bool {
 		if !utf8.ValidString(name) {
 			return d.refuse(noOffset, RuleInvalidUTF8)
 		}
+		d.enter(token{name: name, index: -1})
 		rule := d.twins.add(&seen, members[:i], name, d.opt.FoldTwins)
 		if rule != "" && !d.refuse(noOffset, rule) || !d.check(members[i].Value) {
-			d.path = append(d.path, token{name: name, index: -1})
 			return false
 		}
+		d.leave()
 	}
 	return true
 }

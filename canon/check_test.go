@@ -194,7 +194,7 @@ func TestLongNamesAreNotAskedAbout(t *testing.T) {
 		return true
 	}}
 	deep := strings.Repeat(`{"a":`, 60)
-	_, err := canon.Decode([]byte(`{"b":{"`+strings.Repeat("x", 1<<19)+`":`+deep+`-0`), opt)
+	_, err := canon.Decode([]byte(`{"b":{"`+strings.Repeat("x", 1<<19)+`":`+deep+`-0`+strings.Repeat("}", 62)), opt)
 	var vs canon.Violations
 	if !errors.As(err, &vs) {
 		t.Fatal(err)

@@ -76,26 +76,27 @@ const byteOrderMark = "\ufeff"
 // Decode reads exactly one JSON value of any kind (RFC 8259), with white
 // space around it. It refuses what RFC 8785 §3.1 and RFC 7493 (I-JSON) leave
 // open: duplicate names, lone surrogates, numbers that no double comes near.
-// The error is a [Violations] with the first fault, or wraps ErrOptions. It
-// keeps no reference to src, but any part of the Value keeps a copy of all of
-// the text.
+// The error is a [Violations], or wraps ErrOptions. It lists all
+// numbers and names that are refused, up to MaxViolations, and ends at the
+// first other fault. Decode keeps no reference to src, but any part of the
+// Value keeps a copy of all of the text.
 func Decode(src []byte, opt Options) (Value, error) {
 	if err := opt.Check(); err != nil {
 		return Value{}, err
 	}
-	d := scanner{opt: opt.withDefaults()}
-	if len(src) > d.opt.MaxBytes {
-		d.refuse(d.opt.MaxBytes, RuleSize)
-		return Value{}, d.violations()
+	opt = opt.withDefaults()
+	if len(src) > opt.MaxBytes {
+		return Value{}, Violations{{Rule: RuleSize, Expected: expected[RuleSize], Offset: opt.MaxBytes}}
 	}
-	d.s = string(src)
-	d.dirty = !utf8.ValidString(d.s)
+	text := string(src)
+	d := scanner{s: text, opt: opt, dirty: !utf8.ValidString(text)}
 	d.reserve()
-	v, ok := d.document()
-	if !ok {
-		return Value{}, d.violations()
+	if v, ok := d.document(); ok {
+		return v, nil
 	}
-	return v, nil
+	again := scanner{s: text, opt: opt, dirty: d.dirty, all: true}
+	again.document()
+	return Value{}, again.found
 }
 
 // reserve makes stacks that hold an ordinary call.
@@ -128,44 +129,39 @@ func (d *scanner) document() (Value, bool) {
 	return v, true
 }
 
-// violations says what was refused and where.
-func (d *scanner) violations() Violations {
-	return Violations{{
-		Pointer:  d.pointer(),
-		Rule:     d.rule,
-		Expected: expected[d.rule],
-		Offset:   d.offset,
-	}}
-}
-
 // maxKnownName is the longest name that Options.Known is asked about, and
 // below a longer one nothing is known: asking about each place below it again
 // would cost more than linear time.
 const maxKnownName = 1024
 
-// pointer joins the path, with the names that may not be shown replaced.
+// pointer joins the place, with the names that may not be shown replaced.
 func (d *scanner) pointer() string {
 	var exact, shown strings.Builder
-	ends := make([]int, 0, len(d.path))
-	for i := len(d.path) - 1; i >= 0; i-- {
-		exact.WriteString(d.path[i].join())
+	ends := make([]int, 0, len(d.at))
+	for _, t := range d.at {
+		exact.WriteString(t.join())
 		ends = append(ends, exact.Len())
 	}
 	if d.opt.Known == nil {
 		return exact.String()
 	}
 	hidden := false
-	for i, end := range ends {
-		t := d.path[len(d.path)-1-i]
+	for i, t := range d.at {
 		if t.index < 0 {
 			hidden = hidden || len(t.name) > maxKnownName
-			if hidden || !d.opt.Known(exact.String()[:end]) {
+			if hidden || !d.opt.Known(exact.String()[:ends[i]]) {
 				t.name = UnknownName
 			}
 		}
 		shown.WriteString(t.join())
 	}
 	return shown.String()
+}
+
+// token is one reference token of a JSON Pointer.
+type token struct {
+	name  string
+	index int // -1 for a member
 }
 
 func (t token) join() string {

@@ -4,14 +4,11 @@ import "unicode/utf8"
 
 // Work decodes src and returns how many names were compared or hashed and how
 // many values the scratch stacks held at most.
-func Work(src []byte, opt Options) (names, stacked int, err error) {
+func Work(src []byte, opt Options) (names, stacked int) {
 	d := scanner{s: string(src), opt: opt.withDefaults(), dirty: !utf8.Valid(src)}
 	d.reserve()
-	_, ok := d.document()
-	if !ok {
-		err = d.violations()
-	}
-	return d.twins.work, cap(d.elems) + cap(d.members), err
+	d.document()
+	return d.twins.work, cap(d.elems) + cap(d.members)
 }
 
 // AppendFold exposes the folding of names.

@@ -77,7 +77,8 @@ func measure(t *testing.T, raw string, opt canon.Options) cost {
 	src := []byte(raw)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	names, stacked, _ := canon.Work(src, opt)
+	names, stacked := canon.Work(src, opt)
+	_, _ = canon.Decode(src, opt)
 	runtime.ReadMemStats(&after)
 	return cost{names, stacked, int(after.TotalAlloc - before.TotalAlloc)}
 }

@@ -13,13 +13,13 @@ const MaxNumberBytes = 512
 // The error is a [Violations] with an offset into text. With exact the rules
 // of Options.Exact apply.
 func ParseNumber(text string, exact bool) (Value, error) {
-	d := scanner{s: text, opt: Options{Exact: exact}}
+	d := scanner{s: text, opt: Options{Exact: exact}, all: true}
 	v, ok := d.number()
 	if ok && d.pos != len(text) {
-		ok = d.refuse(d.pos, RuleSyntax)
+		d.refuse(d.pos, RuleSyntax)
 	}
-	if !ok {
-		return Value{}, d.violations()
+	if len(d.found) > 0 {
+		return Value{}, d.found
 	}
 	return v, nil
 }

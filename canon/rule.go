@@ -55,3 +55,17 @@ var expected = map[string]string{
 	RuleUnsafeInteger:    "an integer within ±9007199254740991; send it as a string",
 	RuleInvalidValue:     "a JSON value",
 }
+
+// passable are the rules of single names and numbers: behind such a fault the
+// text can still be read, so that one refusal can list all of them.
+var passable = map[string]bool{
+	RuleDuplicateName:   true,
+	RuleCaseTwin:        true,
+	RuleNumberLength:    true,
+	RuleNegativeZero:    true,
+	RuleNumberOverflow:  true,
+	RuleNumberUnderflow: true,
+	RuleNumberInexact:   true,
+	RuleUnsafeInteger:   true,
+	RuleInvalidValue:    true,
+}

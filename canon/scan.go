@@ -6,8 +6,11 @@ import (
 )
 
 // scanner reads one value from s in a single pass. Every function that
-// returns ok false has called refuse before; the callers on the way out add
-// their part of the pointer.
+// returns ok false has called refuse before.
+//
+// The first pass stops at the first fault and does not know where it is. Only
+// then a second one tells the places: all is set, at is kept, and faults that
+// leave the structure clear are passed over.
 type scanner struct {
 	s     string
 	pos   int
@@ -24,20 +27,36 @@ type scanner struct {
 	twins   twins
 	buf     []byte
 
-	rule   string
-	offset int
-	path   []token // innermost first
+	all   bool
+	at    []token // of the open containers, outermost first
+	found Violations
 }
 
-// token is one reference token of the pointer of an error.
-type token struct {
-	name  string
-	index int // -1 for a member
-}
-
+// refuse reports whether to go on after a fault.
 func (d *scanner) refuse(offset int, rule string) bool {
-	d.rule, d.offset = rule, offset
-	return false
+	if !d.all {
+		return false
+	}
+	d.found = append(d.found, Violation{
+		Pointer:  d.pointer(),
+		Rule:     rule,
+		Expected: expected[rule],
+		Offset:   offset,
+	})
+	return passable[rule] && len(d.found) < MaxViolations
+}
+
+// enter and leave keep the place.
+func (d *scanner) enter(t token) {
+	if d.all {
+		d.at = append(d.at, t)
+	}
+}
+
+func (d *scanner) leave() {
+	if d.all {
+		d.at = d.at[:len(d.at)-1]
+	}
 }
 
 // unexpected refuses the byte at pos, or the end.
@@ -150,11 +169,12 @@ func (d *scanner) array() (Value, bool) {
 	}
 	base := len(d.elems)
 	for {
+		d.enter(token{index: len(d.elems) - base})
 		v, ok := d.value()
 		if !ok {
-			d.path = append(d.path, token{index: len(d.elems) - base})
 			return Value{}, false
 		}
+		d.leave()
 		d.elems = append(d.elems, v)
 		more, ok := d.next(']')
 		if !ok {
@@ -203,18 +223,17 @@ func (d *scanner) member(base int, seen *names) bool {
 	if !ok {
 		return false
 	}
-	if rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins); rule != "" {
-		ok = d.refuse(start, rule)
-	}
-	var v Value
-	if ok = ok && d.colon(); ok {
-		d.members = append(d.members, Member{Name: name})
-		v, ok = d.value()
-	}
-	if !ok {
-		d.path = append(d.path, token{name: name, index: -1})
+	d.enter(token{name: name, index: -1})
+	rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins)
+	if rule != "" && !d.refuse(start, rule) || !d.colon() {
 		return false
 	}
+	d.members = append(d.members, Member{Name: name})
+	v, ok := d.value()
+	if !ok {
+		return false
+	}
+	d.leave()
 	// What the value has put on the stack is gone again: the member is last.
 	d.members[len(d.members)-1].Value = v
 	return true

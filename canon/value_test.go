@@ -2,6 +2,7 @@ package canon_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -231,4 +232,46 @@ func TestRefusalsHoldNoValue(t *testing.T) {
 	if want := []string{"empty", "truncated", "syntax", "trailing_data"}; !slices.Equal(want, rules) {
 		t.Errorf("got %v, want %v", rules, want)
 	}
+}
+
+func TestOneRefusalListsAllNamesAndNumbers(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, raw string
+		want      []string
+	}{
+		{"numbers and names", `{"a":-0,"b":[1e400,9007199254740993,1],"a":2,"B":{"x":0.1234567890123456789}}`, []string{
+			"/a 5 negative_zero", "/b/0 13 number_overflow", "/b/1 19 unsafe_integer", "/a 39 duplicate_name",
+			"/B 45 case_twin", "/B/x 54 number_inexact"}},
+		{"and the fault at which reading ends", `{"a":-0,"b":"\ud800","c":-0}`, []string{
+			"/a 5 negative_zero", "/b 13 lone_surrogate"}},
+		{"and what is behind", `[-0] 1`, []string{"/0 1 negative_zero", " 5 trailing_data"}},
+		{"and the end", `[-0`, []string{"/0 1 negative_zero", " 3 truncated"}},
+	} {
+		_, err := canon.Decode([]byte(tc.raw), strict)
+		if diff := cmp.Diff(tc.want, places(err)); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+	_, err := canon.Decode([]byte("["+strings.Repeat("-0,", 100)+"-0]"), strict)
+	if got := len(places(err)); got != canon.MaxViolations {
+		t.Errorf("%d violations, want %d", got, canon.MaxViolations)
+	}
+	bad := canon.ArrayValue(canon.Value{}, canon.ObjectValue(canon.Member{Name: "x", Value: canon.Value{}}, canon.Member{Name: "x"}))
+	want := []string{"/0 -1 invalid_value", "/1/x -1 invalid_value", "/1/x -1 duplicate_name", "/1/x -1 invalid_value"}
+	if diff := cmp.Diff(want, places(canon.Check(bad))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// places returns pointer, offset and rule of each violation.
+func places(err error) []string {
+	var vs canon.Violations
+	var out []string
+	if errors.As(err, &vs) {
+		for _, v := range vs {
+			out = append(out, fmt.Sprintf("%s %d %s", v.Pointer, v.Offset, v.Rule))
+		}
+	}
+	return out
 }

@@ -14,15 +14,24 @@ import (
 // refusal returns the only violation of a refused text.
 func refusal(t *testing.T, raw string, opt decode.Options) canon.Violation {
 	t.Helper()
+	vs := refusals(t, raw, opt)
+	if len(vs) != 1 {
+		t.Fatalf("got %v, want one violation", vs)
+	}
+	return vs[0]
+}
+
+func refusals(t *testing.T, raw string, opt decode.Options) canon.Violations {
+	t.Helper()
 	v, err := decode.Arguments([]byte(raw), opt)
 	var vs canon.Violations
-	if !errors.As(err, &vs) || len(vs) != 1 {
-		t.Fatalf("got error %v, want one violation", err)
+	if !errors.As(err, &vs) || len(vs) == 0 {
+		t.Fatalf("got error %v, want violations", err)
 	}
 	if v.Kind() != canon.Invalid {
 		t.Fatalf("a refusal came with a %v", v.Kind())
 	}
-	return vs[0]
+	return vs
 }
 
 func TestWhatModelsSendInsteadOfOneObjectIsRefusedWithItsHint(t *testing.T) {

@@ -61,20 +61,23 @@ func refuseRoot(raw []byte, v canon.Value) canon.Violations {
 	return canon.Violations{{Rule: rule, Expected: hints[rule], Offset: start}}
 }
 
-// explain replaces the first fault by a more telling rule where its place
-// shows a known habit. Pointer and offset stay.
-func explain(raw []byte, vs canon.Violations) canon.Violations {
-	v := vs[0]
-	switch v.Rule {
-	case canon.RuleSyntax:
-		v.Rule = habit(raw, v.Offset)
-	case canon.RuleTrailingData:
-		v.Rule = trailing(raw[v.Offset:])
+// explain replaces rules by more telling ones where the place shows a known
+// habit. Pointers and offsets stay.
+func explain(raw []byte, refused canon.Violations) canon.Violations {
+	out := make(canon.Violations, 0, len(refused))
+	for _, v := range refused {
+		switch v.Rule {
+		case canon.RuleSyntax:
+			v.Rule = habit(raw, v.Offset)
+		case canon.RuleTrailingData:
+			v.Rule = trailing(raw[v.Offset:])
+		}
+		if hint, ok := hints[v.Rule]; ok {
+			v.Expected = hint
+		}
+		out = append(out, v)
 	}
-	if hint, ok := hints[v.Rule]; ok {
-		v.Expected = hint
-	}
-	return canon.Violations{v}
+	return out
 }
 
 // trailing names what follows the object.

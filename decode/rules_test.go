@@ -92,3 +92,17 @@ func TestNoOptionSwitchesALimitOff(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestOneRefusalListsWhatToCorrect(t *testing.T) {
+	t.Parallel()
+	known := func(pointer string) bool { return pointer == "/id" || pointer == "/rate" }
+	raw := `{"id":9007199254740993,"rate":-0,"secret":1,"secret":2,"note":None}`
+	var got []string
+	for _, v := range refusals(t, raw, decode.Options{Known: known}) {
+		got = append(got, v.Pointer+" "+v.Rule)
+	}
+	want := []string{"/id unsafe_integer", "/rate negative_zero", "/<unknown> duplicate_name", "/<unknown> foreign_literal"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -72,7 +72,7 @@ func verdict(t *testing.T, raw []byte) string {
 	if _, err := decode.Arguments(raw, decode.Options{}); err == nil {
 		return "accepted"
 	}
-	v := refusal(t, string(raw), decode.Options{})
+	v := refusals(t, string(raw), decode.Options{})[0]
 	return fmt.Sprintf("%s at %d", v.Rule, v.Offset)
 }
 
