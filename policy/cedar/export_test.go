@@ -15,7 +15,10 @@ type ToolModel struct {
 func LoadModels(files map[string][]byte, tools []ToolModel, opt Options) (*Engine, error) {
 	known := make([]tool, len(tools))
 	for i, t := range tools {
-		known[i] = tool{name: t.Name, group: t.Group, targets: t.Targets, root: t.Root, filled: !t.Partial}
+		known[i] = tool{name: t.Name, group: t.Group, targets: t.Targets, root: t.Root, applied: t.Root}
+		if t.Partial {
+			known[i].applied = nil
+		}
 	}
 	return load(files, known, opt)
 }

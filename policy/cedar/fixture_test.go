@@ -72,7 +72,7 @@ func load(t testing.TB, source string) *cedar.Engine {
 	return e
 }
 
-func frozen(t testing.TB, args string) snapshot.Snapshot {
+func frozen(t fataler, args string) snapshot.Snapshot {
 	t.Helper()
 	v, err := canon.Decode([]byte(args), canon.Options{})
 	if err != nil {
@@ -86,7 +86,7 @@ func frozen(t testing.TB, args string) snapshot.Snapshot {
 }
 
 // call is one input; tests change what they care about.
-func call(t testing.TB, tool, args string) policy.Input {
+func call(t fataler, tool, args string) policy.Input {
 	t.Helper()
 	facts := map[string]policy.Tool{
 		"bank.balance": {Name: "bank.balance", Cataloged: true, Effect: "natural"},
@@ -107,7 +107,13 @@ func call(t testing.TB, tool, args string) policy.Input {
 
 const pay = `{"amount":500,"currency":"EUR","vendor":"VENDOR-001"}`
 
-func decide(t testing.TB, e *cedar.Engine, in policy.Input) policy.Decision {
+func decide(t fataler, e *cedar.Engine, in policy.Input) policy.Decision {
 	t.Helper()
 	return policy.Evaluate(context.Background(), e, in, policy.MaxTimeout)
+}
+
+// fataler is what a fixture needs of a test, also of one that rapid runs.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
 }

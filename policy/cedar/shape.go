@@ -62,22 +62,23 @@ func (s *shape) member(name string) (member, bool) {
 
 // shaper turns typed schema nodes into shapes.
 type shaper struct {
-	path    []*schema.Node // from the root: a node that comes again is recursive
-	count   int
-	partial bool // defaults are not filled in after this schema
+	path  []*schema.Node // from the root: a node that comes again is recursive
+	count int
 }
 
-// argsShape is the shape of a tool's whole argument object.
-func argsShape(root *schema.Node, defaultsFilled bool) *shape {
-	s := &shaper{partial: !defaultsFilled}
+// argsShape is the shape of a tool's whole argument object. root is what the
+// frozen arguments were checked against. applied is the schema that filled in
+// defaults, nil if resolvers have moved members since.
+func argsShape(root, applied *schema.Node) *shape {
+	s := &shaper{}
 	if root == nil || root.Union || root.Types&^schema.TypeNull != schema.TypeObject {
 		return &shape{form: formRecord, open: true}
 	}
-	return s.record(root)
+	return s.record(root, applied)
 }
 
 // of returns the shape of a node, or why it has none.
-func (s *shaper) of(n *schema.Node) (*shape, string) {
+func (s *shaper) of(n, applied *schema.Node) (*shape, string) {
 	switch s.count++; {
 	case n == nil:
 		return nil, "the schema says nothing about it"
@@ -100,13 +101,13 @@ func (s *shaper) of(n *schema.Node) (*shape, string) {
 	case schema.TypeString:
 		return &shape{form: formString}, ""
 	case schema.TypeArray:
-		elem, _ := s.of(n.Items)
+		elem, _ := s.of(n.Items, itemsOf(applied))
 		return &shape{form: formArray, elem: elem}, ""
 	case schema.TypeObject:
 		if len(n.Properties) == 0 && n.Open {
 			return nil, "it is a map"
 		}
-		return s.record(n), ""
+		return s.record(n, applied), ""
 	case 0:
 		return nil, "it is always null"
 	default:
@@ -114,19 +115,37 @@ func (s *shaper) of(n *schema.Node) (*shape, string) {
 	}
 }
 
-func (s *shaper) record(n *schema.Node) *shape {
+func (s *shaper) record(n, applied *schema.Node) *shape {
 	out := &shape{form: formRecord, hidden: map[string]string{}, open: n.Open}
 	for _, p := range n.Properties {
-		sub, why := s.of(p.Node)
+		filled, always := memberOf(applied, p.Name)
+		sub, why := s.of(p.Node, filled)
 		if sub == nil {
 			out.hidden[p.Name] = why
 			continue
 		}
-		optional := !p.Required || p.Node.Types&schema.TypeNull != 0 || s.partial && p.Node.HasDefault
+		optional := p.Node.Types&schema.TypeNull != 0 || !always && (!p.Required || p.Node.HasDefault)
 		out.members = append(out.members, member{name: p.Name, optional: optional, shape: sub})
 	}
 	slices.SortFunc(out.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return out
+}
+
+// memberOf returns a member of the applied schema, and whether it is always
+// there afterwards. A default of a schema that was only checked fills nothing.
+func memberOf(applied *schema.Node, name string) (n *schema.Node, always bool) {
+	if applied == nil || applied.Union {
+		return nil, false
+	}
+	p, ok := applied.Property(name)
+	return p.Node, ok && p.Required
+}
+
+func itemsOf(applied *schema.Node) *schema.Node {
+	if applied == nil || applied.Union {
+		return nil
+	}
+	return applied.Items
 }
 
 // cedar is the type in the Cedar schema.

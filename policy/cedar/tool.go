@@ -38,12 +38,11 @@ type tool struct {
 	group   string   // groupRead, groupMutation or groupHigh
 	targets []string // target types of the catalog
 	root    *schema.Node
-	filled  bool // defaults of root are filled in before the snapshot
+	applied *schema.Node // that filled in defaults; nil if members have moved since
 }
 
 // fromCatalog takes the schema that the frozen arguments were validated
-// against: the tool's own. Where that is not the schema that was applied, its
-// defaults were not filled in.
+// against: the tool's own. It need not be the one that was applied.
 func fromCatalog(t *catalog.Tool) tool {
 	out := tool{name: t.Name, group: groupHigh}
 	switch {
@@ -58,10 +57,15 @@ func fromCatalog(t *catalog.Tool) tool {
 			out.targets = append(out.targets, rule.Type)
 		}
 	}
-	if own := t.Own; own != nil {
-		out.root, out.filled = own.Root(), own == t.Proposal
-	} else if t.Proposal != nil {
-		out.root, out.filled = t.Proposal.Root(), true
+	if t.Proposal != nil {
+		out.applied = t.Proposal.Root()
+		out.root = out.applied
+	}
+	if t.Own != nil && t.Own != t.Proposal {
+		out.root = t.Own.Root()
+		if len(t.Resolvers) > 0 {
+			out.applied = nil
+		}
 	}
 	return out
 }

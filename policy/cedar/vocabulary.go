@@ -39,7 +39,7 @@ func groupsOf(group string) []types.EntityUID {
 }
 
 func newAction(t tool) *operation {
-	a := &operation{uid: actionUID(t.name), group: t.group, args: argsShape(t.root, t.filled)}
+	a := &operation{uid: actionUID(t.name), group: t.group, args: argsShape(t.root, t.applied)}
 	for _, target := range t.targets {
 		a.resources = append(a.resources, entityType(target))
 	}
