@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,8 +113,12 @@ func (s *Store) open() (err error) {
 	if s.owner, err = own(s.path + ".lock"); err != nil {
 		return err
 	}
-	if err := private(s.path); err != nil {
-		return err
+	if s.opt.VFS == "" {
+		for _, suffix := range []string{"", "-shm"} {
+			if err := private(s.path + suffix); err != nil {
+				return err
+			}
+		}
 	}
 	if s.writer, err = s.connect(); err != nil {
 		return err
@@ -132,8 +137,8 @@ func (s *Store) open() (err error) {
 	return s.checkSealKey()
 }
 
-// private makes the file before SQLite does, readable by its owner only; the
-// WAL and its index take over its mode.
+// private makes a file before SQLite does, readable by its owner only: this
+// file system of SQLite would let everybody read the WAL.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -163,14 +168,26 @@ func own(path string) (*conn, error) {
 	return c, nil
 }
 
-func (s *Store) connect() (*conn, error) {
-	name, flags := s.path, sqlite3.OPEN_READWRITE
-	if s.opt.VFS != "" {
-		name = (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.path),
-			RawQuery: url.Values{"vfs": {s.opt.VFS}}.Encode()}).String()
-		flags |= sqlite3.OPEN_URI | sqlite3.OPEN_CREATE
+// uri names the file with the rights that the WAL shall have too: those of
+// the file itself (modeof is an extension of this file system of SQLite).
+func (s *Store) uri() string {
+	path := filepath.ToSlash(s.path)
+	if !strings.HasPrefix(path, "/") { // a drive letter
+		path = "/" + path
 	}
-	db, err := sqlite3.OpenFlags(name, flags)
+	query := "modeof=" + strings.ReplaceAll(url.QueryEscape(s.path), "+", "%20")
+	if s.opt.VFS != "" {
+		query = "vfs=" + url.QueryEscape(s.opt.VFS)
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
+}
+
+func (s *Store) connect() (*conn, error) {
+	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_URI
+	if s.opt.VFS != "" {
+		flags |= sqlite3.OPEN_CREATE
+	}
+	db, err := sqlite3.OpenFlags(s.uri(), flags)
 	if err != nil {
 		return nil, err
 	}
