@@ -30,7 +30,7 @@ func (s *Schema) Apply(v canon.Value, fill []Fill) (canon.Value, []canon.Change,
 	if err := r.result(ok); err != nil {
 		return canon.Value{}, nil, err
 	}
-	if s.branches && len(changes) > 0 {
+	if s.alternates && len(changes) > 0 {
 		if err := s.stable(r, out, fills); err != nil {
 			return canon.Value{}, nil, err
 		}

@@ -42,20 +42,11 @@ func buildConst(b *builder, v canon.Value) error {
 	return b.values([]canon.Value{v}, true)
 }
 
-// values sets enum or const; where both stand, const decides and must be in
-// the enum.
+// values sets enum or const; where both stand, the value must be in both.
 func (b *builder) values(list []canon.Value, isConst bool) error {
 	n := b.n
-	switch {
-	case n.enum != nil && isConst:
-		if !contains(n.enum, list[0]) {
-			return b.fail("is not in enum")
-		}
-	case n.enum != nil:
-		if !contains(list, n.enum[0]) {
-			return b.fail("does not hold const")
-		}
-		return nil
+	if n.enum != nil {
+		list, isConst = meet(list, n.enum), true
 	}
 	n.enum, n.isConst, n.enumSet = list, isConst, nil
 	if len(list) > fewValues {

@@ -135,7 +135,7 @@ func (n *node) tag(name string) (canon.Value, bool) {
 		if x.obj == nil {
 			continue
 		}
-		if s, ok := x.obj.slots[name]; ok && s.prop >= 0 && x.obj.props[s.prop].node.isConst {
+		if s, ok := x.obj.slots[name]; ok && s.prop >= 0 && x.obj.props[s.prop].node.fixed() {
 			return x.obj.props[s.prop].node.enum[0], true
 		}
 	}
@@ -158,7 +158,7 @@ func (r *run) constantsFit(n *node, v canon.Value) bool {
 		}
 		for i := range x.obj.props {
 			p := &x.obj.props[i]
-			if !p.node.isConst {
+			if !p.node.fixed() {
 				continue
 			}
 			if got, found := v.Get(p.name); found && !canon.Equal(got, p.node.enum[0]) {
@@ -197,3 +197,6 @@ func (r *run) dependent(n *node, v canon.Value, sc *scope, out *seen) bool {
 	}
 	return ok
 }
+
+// fixed reports whether const names the one value that n admits.
+func (n *node) fixed() bool { return n.isConst && len(n.enum) == 1 }

@@ -77,6 +77,9 @@ func enumRule(n *node) string {
 
 func enumText(n *node) string {
 	var b strings.Builder
+	if len(n.enum) == 0 {
+		return "nothing: the schema admits no value here"
+	}
 	if !n.isConst {
 		b.WriteString("one of ")
 	}
