@@ -60,8 +60,13 @@ func (d *draft) name() {
 		return
 	}
 	upstream, ok := strings.CutPrefix(d.spec.Name, d.spec.Server+".")
-	if !ok || upstream == "" || strings.Contains(d.spec.Server, ".") {
-		d.fault("name: must be %s.TOOL, and a server's name has no dot", printable(d.spec.Server))
+	if !ok || upstream == "" {
+		d.fault("name: must be %s.TOOL", printable(d.spec.Server))
+	}
+	// The first dot, or the first __ where names are shown to models, must end
+	// the server's name: two servers must not have one name for two tools.
+	if strings.Contains(d.spec.Server, ".") || strings.Contains(d.spec.Server+"_", "__") {
+		d.fault("name: a server's name has neither . nor __ in it, and no _ at its end")
 	}
 	d.tool.UpstreamName = upstream
 }

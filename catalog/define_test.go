@@ -77,6 +77,8 @@ func TestDefineRefuses(t *testing.T) {
 		{"name with a space", func(s *catalog.Spec) { s.Name = "bank transfer" }, "name"},
 		{"other server", func(s *catalog.Spec) { s.Server = "shop" }, "name"},
 		{"server with a dot", func(s *catalog.Spec) { s.Server, s.Name = "a.b", "a.b.c" }, "name"},
+		{"G04 server that reads as server and tool", func(s *catalog.Spec) { s.Server, s.Name = "a__b", "a__b.c" }, "name"},
+		{"G04 server that ends in the separator", func(s *catalog.Spec) { s.Server, s.Name = "a_", "a_.c" }, "name"},
 		{"tool of a server without definition", func(s *catalog.Spec) { s.Server = "bank" }, "definition"},
 		{"pin without definition", func(s *catalog.Spec) { s.Pin = canon.Sum(nil) }, "definition"},
 		{"no schema", func(s *catalog.Spec) { s.Schema = nil }, "schema"},
@@ -154,6 +156,16 @@ func TestDefineRefuses(t *testing.T) {
 		{"dry run that compares nothing", func(s *catalog.Spec) {
 			s.DryRun = &catalog.DryRun{Argument: "/dryRun", Compare: []string{"total"}}
 		}, "dryRun"},
+		{"member that the tool does not declare", func(s *catalog.Spec) {
+			s.ProposalSchema = []byte(`{"type":"object","properties":{"vendor":{"type":"string"},"memo":{"type":"string"}}}`)
+		}, "/memo"},
+		{"nested member that the tool does not declare", func(s *catalog.Spec) {
+			s.ProposalSchema = []byte(`{"type":"object","properties":{"lines":{"type":"array","items":{"type":"object","properties":{"by":{"type":"string"}}}}}}`)
+		}, "/lines/*/by"},
+		{"object of which only a part is consumed", func(s *catalog.Spec) {
+			s.ProposalSchema = []byte(`{"type":"object","properties":{"to":{"type":"object","properties":{"name":{"type":"string"}}}}}`)
+			s.Resolvers = []resolve.Rule{{Name: "v", Resolver: table, From: value("/to/name"), Into: value("/vendor")}}
+		}, "/to would"},
 		{"unknown mode", func(s *catalog.Spec) { s.Normalize.Unknown = "ignore" }, "unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,7 +43,60 @@ func (d *draft) members() {
 		d.declared("bounds", t.Own, p)
 	}
 	d.argumentClosed()
+	d.leftovers()
 	d.sentence()
+}
+
+// leftovers refuses members that the model may send, that no resolver
+// consumes and that the tool does not declare: they would reach the tool
+// without anybody having said what they do there.
+func (d *draft) leftovers() {
+	t := d.tool
+	if t.Own == t.Proposal {
+		return
+	}
+	reported := "\x00"
+	for m := range Members(t.Proposal.Root()) {
+		if strings.HasPrefix(m.Pointer, reported+"/") || knows(t.Own, m.Pointer) || consumed(t.Resolvers, m.Pointer) {
+			continue
+		}
+		parent := m.Pointer[:strings.LastIndexByte(m.Pointer, '/')]
+		if n := nodeAt(t.Own.Root(), parent); n == nil || n.Open || n.Union {
+			continue
+		}
+		reported = m.Pointer
+		d.fault("proposalSchema: %s would reach the tool, which does not declare it, and no resolver consumes it", m.Pointer)
+	}
+}
+
+func consumed(rules []resolve.Rule, pointer string) bool {
+	for _, r := range rules {
+		for _, p := range r.From {
+			if p == pointer {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nodeAt returns the view at a pointer with "*"; nil if there is none.
+func nodeAt(n *schema.Node, pointer string) *schema.Node {
+	tokens, _ := canon.SplitPointer(pointer)
+	for _, token := range tokens {
+		if n == nil {
+			return nil
+		}
+		if p, ok := n.Property(token); ok {
+			n = p.Node
+			continue
+		}
+		if token != everyElement {
+			return nil
+		}
+		n = n.Items
+	}
+	return n
 }
 
 // sourceDeclared accepts a source that the model may send or that an earlier

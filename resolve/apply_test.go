@@ -252,6 +252,7 @@ func TestRuleCheckRefusesWhatCannotBeFollowed(t *testing.T) {
 		"unknown source role":     {{Name: "x", Resolver: table, From: map[string]string{"name": "/a"}, Into: value("/b")}},
 		"unknown result role":     {{Name: "x", Resolver: table, From: value("/a"), Into: map[string]string{"id": "/b"}}},
 		"half of an answer":       {moneyRule(t, map[string]string{"amount": "/a", "currency": "/c"}, map[string]string{"amountMinor": "/m"})},
+		"money without amount":    {moneyRule(t, map[string]string{"currency": "/c"}, map[string]string{"amountMinor": "/m", "currency": "/c"})},
 		"no pointer":              {{Name: "x", Resolver: table, From: value("a"), Into: value("/b")}},
 		"root":                    {{Name: "x", Resolver: table, From: value(""), Into: value("/b")}},
 		"two arrays":              {{Name: "x", Resolver: table, From: value("/a/*"), Into: value("/b/*")}},

@@ -111,7 +111,7 @@ func (m *Money) key(alias string) string {
 // Roles tells which roles the rule of a catalog may bind.
 func (m *Money) Roles() Roles {
 	return Roles{In: []string{RoleAmount, RoleCurrency, RoleText, RoleUnit}, Out: []string{RoleAmountMinor, RoleCurrency},
-		Need: []string{RoleAmountMinor, RoleCurrency}}
+		Need: []string{RoleAmountMinor, RoleCurrency}, Some: []string{RoleAmount, RoleText}}
 }
 
 // Resolve answers amountMinor and currency.

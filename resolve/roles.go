@@ -16,6 +16,7 @@ type Roles struct {
 	In   []string
 	Out  []string
 	Need []string // results that every rule must place somewhere
+	Some []string // sources of which every rule must bind at least one
 }
 
 // RoleLister is a resolver that tells its roles, so that a rule which binds
@@ -44,6 +45,9 @@ func (r Rule) checkRoles() error {
 		if _, ok := r.Into[role]; !ok {
 			return fmt.Errorf("resolver %q needs a place for its result %q", r.Name, role)
 		}
+	}
+	if len(roles.Some) > 0 && !slices.ContainsFunc(roles.Some, func(role string) bool { return r.From[role] != "" }) {
+		return fmt.Errorf("resolver %q needs a source in one of the roles %q", r.Name, roles.Some)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (o TableOptions) live(expires time.Time) bool {
 
 // Roles tells which roles the rule of a catalog may bind.
 func (t *Table) Roles() Roles {
-	return Roles{In: []string{RoleValue}, Out: []string{RoleValue}, Need: []string{RoleValue}}
+	return Roles{In: []string{RoleValue}, Out: []string{RoleValue}, Need: []string{RoleValue}, Some: []string{RoleValue}}
 }
 
 // Resolve answers the id of an alias.
