@@ -16,6 +16,8 @@ import (
 const (
 	inboxSize = 200
 	pageSize  = 50
+	// excerptSize is how much of the arguments a list shows, in characters.
+	excerptSize = 240
 )
 
 // itemView is one action in a list.
@@ -33,6 +35,7 @@ type itemView struct {
 	Voted    bool
 	Marks    int
 	Targets  []display.Piece
+	Excerpt  []display.Piece // of the arguments where there is no sentence
 }
 
 type inboxView struct {
@@ -91,12 +94,16 @@ func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, er
 	read := s.read(a)
 	item := itemView{ID: a.ID, Headline: read.headline(), Tool: a.Tool, Agent: a.Agent, For: a.Principal,
 		State: stateWord(a.State), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
-	item.Marks = display.CountAlarming(display.Literal(read.args, "", read.masks))
+	literal := display.Literal(read.args, "", read.masks)
+	item.Marks = display.CountAlarming(literal)
+	if len(read.sentence) == 0 {
+		item.Excerpt = display.Excerpt(literal, excerptSize)
+	}
 	for i, t := range a.Targets {
 		if i > 0 {
 			item.Targets = append(item.Targets, display.Piece{Text: ", "})
 		}
-		item.Targets = append(item.Targets, display.Text(t.Type+" "+t.ID)...)
+		item.Targets = append(item.Targets, display.Text(t.ID+" "+t.Type)...)
 	}
 	if a.State != action.PendingApproval || a.Terms == nil {
 		return item, nil

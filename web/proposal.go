@@ -30,6 +30,7 @@ type proposalView struct {
 	State    word
 	Impact   word
 	Pending  bool
+	Ended    bool
 	Until    moment
 	Hash     string
 	Digest   string
@@ -128,7 +129,7 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	}
 	read := s.read(a)
 	p := proposalView{base: s.base(v, display.Plain(read.headline()), ""), ID: a.ID, Row: a, Headline: read.headline(),
-		State: stateWord(a.State), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval,
+		State: stateWord(a.State), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval, Ended: a.State.Terminal(),
 		Hash: a.Hash.String(), Who: requirementWords(a.Terms), Result: s.result(a, read.masks),
 		Single: count == 1 && owns(a, person(v.account))}
 	if read.tool != nil {

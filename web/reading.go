@@ -32,8 +32,7 @@ var limits = canon.Options{MaxBytes: canon.CeilingBytes, MaxDepth: canon.Ceiling
 
 func (s *site) read(a action.Action) reading {
 	r := reading{row: a}
-	tool, found := s.tools(a.Tool)
-	if found && tool != nil {
+	if tool, found := s.toolOf(a); found {
 		r.tool = tool
 	}
 	r.changedTool = r.tool == nil || r.tool.Definition != a.Definition
@@ -59,6 +58,16 @@ func (s *site) read(a action.Action) reading {
 	return r
 }
 
+// toolOf returns the catalog's facts. A handoff has no tool: it names an
+// agent, and nothing in it is known to be secret.
+func (s *site) toolOf(a action.Action) (*catalog.Tool, bool) {
+	if a.Kind == action.KindHandoff {
+		return &catalog.Tool{Name: a.Tool, Definition: a.Definition, Impact: catalog.Ordinary}, true
+	}
+	tool, found := s.tools(a.Tool)
+	return tool, found && tool != nil
+}
+
 // canonical reads a stored text back; it must be its own canonical form, or
 // it is not what was hashed.
 func canonical(text string) (canon.Value, bool) {
@@ -77,8 +86,11 @@ func (r reading) headline() []display.Piece {
 	if len(r.sentence) > 0 {
 		return r.sentence
 	}
-	name := display.Text(r.row.Tool)
-	head := append([]display.Piece{{Text: "Call "}}, name...)
+	verb := "Call "
+	if r.row.Kind == action.KindHandoff {
+		verb = "Hand over to the agent "
+	}
+	head := append([]display.Piece{{Text: verb}}, display.Text(r.row.Tool)...)
 	return append(head, display.Piece{Text: " with " + many(r.argumentsCount, "argument", "arguments")})
 }
 

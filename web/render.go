@@ -114,6 +114,7 @@ type moment struct {
 	Machine string // RFC 3339
 	Text    string
 	Far     string // "in 3 min", "2 h ago"
+	Left    int    // whole seconds until then, by the server's clock
 	Over    bool
 	Zero    bool
 }
@@ -124,7 +125,8 @@ func (s *site) when(t time.Time) moment {
 	}
 	t = t.UTC()
 	left := t.Sub(s.now())
-	m := moment{Machine: t.Format(time.RFC3339), Text: t.Format("2 Jan 2006, 15:04:05 UTC"), Over: left <= 0}
+	m := moment{Machine: t.Format(time.RFC3339), Text: t.Format("2 Jan 2006, 15:04:05 UTC"),
+		Left: max(0, int(left.Seconds())), Over: left <= 0}
 	if m.Over {
 		m.Far = span(-left) + " ago"
 	} else {

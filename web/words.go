@@ -43,7 +43,7 @@ var changeWords = map[canon.ChangeKind]string{
 	canon.ChangeDefault:     "default added",
 	canon.ChangeStripped:    "removed: the schema does not know it",
 	canon.ChangeResolved:    "looked up",
-	canon.ChangeConsumed:    "used for a look-up, not sent",
+	canon.ChangeConsumed:    "not sent: it was looked up",
 }
 
 func changeWord(c canon.Change) string {

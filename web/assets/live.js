@@ -13,9 +13,12 @@
     }
     return parts.length ? parts.join(" ") : "0 s";
   };
+  // The server says how long is left; this machine's clock may be wrong.
+  const start = performance.now();
   const tick = () => {
-    for (const time of document.querySelectorAll("time[data-until]")) {
-      const left = Math.floor((Date.parse(time.dataset.until) - Date.now()) / 1000);
+    const gone = (performance.now() - start) / 1000;
+    for (const time of document.querySelectorAll("time[data-left]")) {
+      const left = Math.floor(Number(time.dataset.left) - gone);
       time.textContent = left > 0 ? "in " + span(left) : "now over";
     }
   };

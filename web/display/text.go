@@ -22,6 +22,7 @@ const (
 	Space     Mark = "space"     // another space than the plain one, or very many
 	Lookalike Mark = "lookalike" // passes for another character
 	Masked    Mark = "masked"    // a secret
+	Cut       Mark = "cut"       // says that there is more
 )
 
 // Piece is a run of text. Text never holds a character that is not seen.
@@ -52,6 +53,7 @@ var titles = map[Mark]string{
 	Space:     "unusual space",
 	Lookalike: "character that looks like another one",
 	Masked:    "secret",
+	Cut:       "there is more",
 }
 
 // Text shows a string without quotes.
@@ -68,6 +70,27 @@ func Plain(pieces []Piece) string {
 		b.WriteString(p.Text)
 	}
 	return b.String()
+}
+
+// Excerpt returns the first pieces, about n characters, and says so if there
+// are more. Only lists use it; nobody decides on an excerpt.
+func Excerpt(pieces []Piece, n int) []Piece {
+	total, kept := 0, []Piece{}
+	for _, p := range pieces {
+		size := utf8.RuneCountInString(p.Text)
+		if total < n {
+			p.Break = false
+			if p.Mark == "" && total+size > n {
+				p.Text = string([]rune(p.Text)[:n-total])
+			}
+			kept = append(kept, p)
+		}
+		total += size
+	}
+	if total > n {
+		kept = append(kept, Piece{Text: fmt.Sprintf(" … %d characters in all", total), Mark: Cut})
+	}
+	return kept
 }
 
 // CountAlarming counts the marks that plain data rarely has.
