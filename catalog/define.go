@@ -160,7 +160,7 @@ func (d *draft) definition() {
 		if s.Server != "" || !s.Pin.IsZero() {
 			d.fault("definition: the tool of a server needs its definition and the digest")
 		}
-		d.ownSchema(s.Schema, "schema")
+		d.ownSchema(s.Schema)
 		return
 	}
 	if digest := DefinitionDigest(s.Definition); digest != s.Pin {
@@ -188,21 +188,29 @@ func (d *draft) definition() {
 	}
 }
 
-func (d *draft) ownSchema(src []byte, field string) {
+// ownSchema reads the schema of a tool of the library. Its definition is what
+// the model is told, so that an approval binds that as well.
+func (d *draft) ownSchema(src []byte) {
 	if len(src) == 0 {
-		d.fault("%s: a tool without a definition needs one", field)
+		d.fault("schema: a tool without a definition needs one")
 		return
 	}
 	v, err := canon.Decode(src, canon.Options{MaxBytes: maxDefinition})
 	if err != nil {
-		d.fault("%s: %w", field, err)
+		d.fault("schema: %w", err)
 		return
 	}
 	if v.Kind() != canon.Object {
-		d.fault("%s: must be an object", field)
+		d.fault("schema: must be an object")
 		return
 	}
 	d.own = v
+	d.tool.Definition = canon.Sum(canon.ObjectValue(
+		canon.Member{Name: "name", Value: canon.StringValue(d.spec.Name)},
+		canon.Member{Name: "title", Value: canon.StringValue(d.spec.Title)},
+		canon.Member{Name: "description", Value: canon.StringValue(d.spec.Description)},
+		canon.Member{Name: "inputSchema", Value: v},
+	).Canonical())
 }
 
 // schemas compiles what is parsed and what its result is checked against.

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,51 @@ func TestDefineRefuses(t *testing.T) {
 				t.Errorf("the error does not name %s: %v", c.want, err)
 			}
 		})
+	}
+}
+
+func TestDefinitionOfALibraryToolMovesWithIt(t *testing.T) {
+	t.Parallel()
+	digests := map[canon.Digest]bool{}
+	for _, change := range []func(*catalog.Spec){
+		func(*catalog.Spec) {}, func(s *catalog.Spec) { s.Name = "bank.pay" }, func(s *catalog.Spec) { s.Title = "Pay" },
+		func(s *catalog.Spec) { s.Description = "Pays." }, func(s *catalog.Spec) { s.Schema = []byte(`{"type":"object"}`) },
+	} {
+		s := transfer()
+		change(&s)
+		tool := define(t, s)
+		if tool.Definition.IsZero() || digests[tool.Definition] {
+			t.Errorf("%+v: definition %s", s, tool.Definition)
+		}
+		digests[tool.Definition] = true
+	}
+	if define(t, transfer()).Definition != define(t, transfer()).Definition {
+		t.Error("one tool has two definitions")
+	}
+}
+
+func TestMembersOfAHostileSchemaAreBounded(t *testing.T) {
+	t.Parallel()
+	var defs []string
+	for i := range 11 {
+		var props []string
+		for j := range 8 {
+			props = append(props, fmt.Sprintf(`"p%d":{"$ref":"#/$defs/d%d"}`, j, i+1))
+		}
+		defs = append(defs, fmt.Sprintf(`"d%d":{"type":"object","properties":{%s}}`, i, strings.Join(props, ",")))
+	}
+	deep := `{"$defs":{` + strings.Join(defs, ",") + `,"d11":{"type":"string"}},"$ref":"#/$defs/d0"}`
+	tool := pinned(t, "s", "t", deep)
+	count := 0
+	for range catalog.Members(tool.Own.Root()) {
+		count++
+	}
+	if count != catalog.MaxMembers {
+		t.Errorf("%d members", count)
+	}
+	if _, err := catalog.Define(catalog.Spec{Name: "t", Schema: []byte(transferSchema), ProposalSchema: []byte(deep)}); err == nil ||
+		!strings.Contains(err.Error(), "more than") {
+		t.Errorf("a proposal schema that cannot be looked through: %v", err)
 	}
 }
 

@@ -55,8 +55,11 @@ func (d *draft) leftovers() {
 	if t.Own == t.Proposal {
 		return
 	}
-	reported := "\x00"
+	reported, count := "\x00", 0
 	for m := range Members(t.Proposal.Root()) {
+		if count++; count == MaxMembers {
+			d.fault("proposalSchema: more than %d members", MaxMembers-1)
+		}
 		if strings.HasPrefix(m.Pointer, reported+"/") || knows(t.Own, m.Pointer) || consumed(t.Resolvers, m.Pointer) {
 			continue
 		}

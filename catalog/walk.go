@@ -14,12 +14,23 @@ type Member struct {
 	Node    *schema.Node
 }
 
-// maxMemberDepth ends the walk of a schema that contains itself.
-const maxMemberDepth = 12
+// The bounds of a walk: a schema may contain itself, or reach one definition
+// in very many ways.
+const (
+	maxMemberDepth = 12
+	MaxMembers     = 10_000
+)
 
-// Members walks the members that a schema declares, outside in.
+// Members walks the members that a schema declares, outside in, and stops
+// after MaxMembers.
 func Members(root *schema.Node) iter.Seq[Member] {
-	return func(yield func(Member) bool) { walkMembers(root, "", 0, yield) }
+	return func(yield func(Member) bool) {
+		left := MaxMembers
+		walkMembers(root, "", 0, func(m Member) bool {
+			left--
+			return left >= 0 && yield(m)
+		})
+	}
 }
 
 func walkMembers(n *schema.Node, at string, depth int, yield func(Member) bool) bool {

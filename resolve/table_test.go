@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -245,6 +246,36 @@ func TestOpenTableSeesAnEditWithTheSameStamp(t *testing.T) {
 	write("V2")
 	if id, _, err := lookup(t, table, canon.StringValue("a")); err != nil || id != "V2" {
 		t.Errorf("got %s, %v", id, err)
+	}
+}
+
+func TestOpenTableIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "vendors.csv")
+	write := func(id string) error { return os.WriteFile(path+"."+id, []byte("alias,id\na,"+id+"\n"), 0o600) }
+	if err := errors.Join(write("V1"), write("V2"), os.Rename(path+".V1", path)); err != nil {
+		t.Fatal(err)
+	}
+	table, err := resolve.OpenTable(path, resolve.ParseCSV, resolve.TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 50 {
+				if id, _, err := lookup(t, table, canon.StringValue("a")); err != nil || id != "V1" && id != "V2" {
+					t.Errorf("%s, %v", id, err)
+				}
+			}
+		})
+	}
+	if err := os.Rename(path+".V2", path); err != nil {
+		t.Error(err)
+	}
+	group.Wait()
+	if id, _, err := lookup(t, table, canon.StringValue("a")); err != nil || id != "V2" {
+		t.Errorf("after the exchange: %s, %v", id, err)
 	}
 }
 
