@@ -45,13 +45,21 @@ func Verify(e Envelope, payloadType string, trusted ...ed25519.PublicKey) ([]byt
 	}
 	message := pae(e.payloadType, e.payload)
 	for _, s := range e.signatures {
-		for _, key := range trusted {
-			if len(key) == ed25519.PublicKeySize && ed25519.Verify(key, message, s.sig) {
-				return append([]byte(nil), e.payload...), key, nil
-			}
+		if key := VerifyBytes(message, s.sig, trusted...); key != nil {
+			return append([]byte(nil), e.payload...), key, nil
 		}
 	}
 	return nil, nil, ErrSignature
+}
+
+// VerifyBytes returns the key that signed message, or nil (RFC 8032 §5.1.7).
+func VerifyBytes(message, sig []byte, trusted ...ed25519.PublicKey) ed25519.PublicKey {
+	for _, key := range trusted {
+		if len(key) == ed25519.PublicKeySize && ed25519.Verify(key, message, sig) {
+			return key
+		}
+	}
+	return nil
 }
 
 // pae is the pre-authentication encoding: what is signed (DSSE protocol.md).
