@@ -88,18 +88,24 @@ func checkFrom(start *node, state map[*node]visit, height map[*node]int) error {
 	return nil
 }
 
-// flatten returns n and all that always applies with it, each once.
+// flatten returns n and all that always applies with it, each once, in the
+// order in which they are written. Chains are at most maxInPlace long.
 func flatten(n *node) []*node {
-	out := []*node{n}
-	seen := map[*node]bool{n: true}
-	for i := 0; i < len(out); i++ {
-		for _, m := range append([]*node{out[i].ref}, out[i].allOf...) {
-			if m != nil && !seen[m] {
-				seen[m] = true
-				out = append(out, m)
-			}
+	var out []*node
+	seen := map[*node]bool{}
+	var walk func(*node)
+	walk = func(n *node) {
+		if n == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		out = append(out, n)
+		walk(n.ref)
+		for _, m := range n.allOf {
+			walk(m)
 		}
 	}
+	walk(n)
 	return out
 }
 

@@ -17,7 +17,7 @@ const (
 
 // maxSteps bounds the work of one call: subschemas met, patterns tried,
 // elements hashed. It is some hundred times what ordinary arguments need.
-const maxSteps = 4_000_000
+const maxSteps = 2_000_000
 
 // maxPath bounds the depth of the value, the decoder's own bound included.
 const maxPath = canon.DefaultMaxDepth * 2
