@@ -58,7 +58,7 @@ func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
 		return
 	}
 	q := r.URL.Query()
-	page := inboxView{base: s.base(v, "Inbox", "inbox"), Filter: q.Get("for"), Tool: q.Get("tool"),
+	page := inboxView{base: s.base(v, "Inbox", "inbox"), Filter: typed(q.Get("for")), Tool: typed(q.Get("tool")),
 		HighOnly: q.Get("impact") == "high", More: len(rows) == inboxSize}
 	slices.Reverse(rows) // the longest waiting first
 	for _, a := range rows {
@@ -73,6 +73,16 @@ func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
 	s.render(w, http.StatusOK, "inbox", page)
 }
 
+// typed is what a person typed into a filter. A field shows it again as it
+// is, so text with characters that are not seen is dropped.
+func typed(text string) string {
+	text = strings.TrimSpace(text)
+	if display.Plain(display.Text(text)) != text {
+		return ""
+	}
+	return text
+}
+
 // add counts an action and keeps it if the filters let it through.
 func (p *inboxView) add(a action.Action, item itemView) {
 	if item.Mine {
@@ -80,7 +90,7 @@ func (p *inboxView) add(a action.Action, item itemView) {
 	} else {
 		p.Others++
 	}
-	if !slices.Contains(p.Tools, a.Tool) {
+	if a.Tool == typed(a.Tool) && !slices.Contains(p.Tools, a.Tool) {
 		p.Tools = append(p.Tools, a.Tool)
 	}
 	hidden := p.Filter == "me" && !item.Mine || p.Filter == "others" && item.Mine ||
@@ -132,7 +142,7 @@ type choice struct{ Value, Text string }
 
 func (s *site) history(w http.ResponseWriter, r *http.Request, v visit) {
 	q := r.URL.Query()
-	page := historyView{base: s.base(v, "Actions", "actions"), State: q.Get("state"), Tool: strings.TrimSpace(q.Get("tool"))}
+	page := historyView{base: s.base(v, "Actions", "actions"), State: typed(q.Get("state")), Tool: typed(q.Get("tool"))}
 	filter := action.Filter{Tenant: v.account.Tenant, Tool: page.Tool, Limit: pageSize, Before: q.Get("before")}
 	for _, state := range action.States() {
 		if state == action.Received {

@@ -40,7 +40,7 @@ func (s *site) logIn(w http.ResponseWriter, r *http.Request, v visit) {
 		s.badForm(w, v)
 		return
 	}
-	page := loginView{base: s.base(visit{}, "Sign in", ""), Next: safeNext(fields["next"]), Name: fields["name"]}
+	page := loginView{base: s.base(visit{}, "Sign in", ""), Next: safeNext(fields["next"]), Name: typed(fields["name"])}
 	token, _, err := s.people.Login(r.Context(), fields["name"], fields["password"])
 	if status, text := refusal(w, err); status != 0 {
 		page.Error = text

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/seed-de4804fb/verbatim/audit"
 )
@@ -26,7 +25,7 @@ type recordItem struct {
 
 func (s *site) records(w http.ResponseWriter, r *http.Request, v visit) {
 	q := r.URL.Query()
-	page := recordsView{base: s.base(v, "Records", "records"), Action: strings.TrimSpace(q.Get("action")), Event: strings.TrimSpace(q.Get("event"))}
+	page := recordsView{base: s.base(v, "Records", "records"), Action: typed(q.Get("action")), Event: typed(q.Get("event"))}
 	before, err := strconv.ParseInt(q.Get("before"), 10, 64)
 	if err != nil || before < 0 {
 		before = 0
