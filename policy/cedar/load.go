@@ -66,6 +66,10 @@ func load(files map[string][]byte, tools []tool, opt Options) (*Engine, error) {
 // parse reads all files, in the order of their names.
 func (e *Engine) parse(files map[string][]byte, opt Options) (problems []Problem) {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if p := tooLarge(file, files[file]); p != nil {
+			problems = append(problems, *p)
+			continue
+		}
 		rules, err := parse(file, files[file])
 		if err != nil {
 			problems = append(problems, syntaxProblem(file, err))

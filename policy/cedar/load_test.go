@@ -114,6 +114,35 @@ func TestAllProblemsAreToldAtOnceInOrder(t *testing.T) {
 	}
 }
 
+func TestPolicyThatCouldExhaustTheParserDoesNotLoad(t *testing.T) {
+	t.Parallel()
+	rule := func(condition string) string {
+		return "// ((((\npermit (principal, action, resource)\nwhen { " + condition + " };\n"
+	}
+	tests := []struct {
+		name, source string
+		loads        bool
+	}{
+		{"nested brackets", rule(strings.Repeat("(", 100_000) + "true" + strings.Repeat(")", 100_000)), false},
+		{"nested sets", rule(strings.Repeat("[", 65) + "1"), false},
+		{"long chain", rule("true" + strings.Repeat(" && true", 50_000)), false},
+		{"long file", strings.Repeat(permitAll, 30_000), false},
+		{"brackets in texts and comments", rule(`context.agent == "` + strings.Repeat("(", 1000) + `\"(" // ` + strings.Repeat("[", 1000) + "\n"), true},
+		{"many rules", strings.Repeat(rule("((true))"), 1000), true},
+		{"a comment at the end", rule("true") + "// the end ((", true},
+		{"sixty brackets", rule(strings.Repeat("(", 60) + "true" + strings.Repeat(")", 60)), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := cedar.LoadModels(map[string][]byte{"p.cedar": []byte(tt.source)}, tools(), cedar.Options{})
+			if (err == nil) != tt.loads {
+				t.Errorf("loads: %t, want %t: %.300v", err == nil, tt.loads, err)
+			}
+		})
+	}
+}
+
 func TestUnconfiguredGroupDoesNotLoad(t *testing.T) {
 	t.Parallel()
 	source := `@decision("require_approval") @groups("admin:1|finanse:2") permit (principal, action, resource);`
