@@ -83,6 +83,9 @@ func TestCheckNamesEveryWrongMember(t *testing.T) {
 		{"each member of a map", "/map/*", `{"map":{"a":"alice","b":"bob"}}`, []string{"/map/b"}},
 		{"member called star", "/map/*", `{"map":{"*":"bob"}}`, []string{"/map/*"}},
 		{"index", "/pair/1", `{"pair":["x","bob"]}`, []string{"/pair/1"}},
+		{"last index", "/pair/9", `{"pair":["0","1","2","3","4","5","6","7","8","bob"]}`, []string{"/pair/9"}},
+		{"first index", "/pair/0", `{"pair":[]}`, nil},
+		{"index with a leading zero", "/pair/01", `{"pair":["x","bob"]}`, nil},
 		{"index past the end", "/pair/1", `{"pair":["x"]}`, nil},
 		{"escaped name", "/a~1b", `{"a/b":"bob"}`, []string{"/a~1b"}},
 	} {
@@ -123,6 +126,7 @@ func TestCheckFailsOnWhatItCannotCompare(t *testing.T) {
 		"unknown mark":         {session(), identity.Member{Pointer: "/user", Names: "role"}},
 		"no mark kind":         {session(), identity.Member{Pointer: "/user"}},
 		"not a pointer":        {session(), identity.Member{Pointer: "user", Names: identity.NamesPrincipal}},
+		"bad escape":           {session(), identity.Member{Pointer: "/~2", Names: identity.NamesPrincipal}},
 		"root":                 {session(), identity.Member{Pointer: "", Names: identity.NamesPrincipal}},
 		"session without name": {identity.Session{Tenant: "acme"}, identity.Member{Pointer: "/user", Names: identity.NamesPrincipal}},
 	} {
@@ -147,6 +151,14 @@ func TestOnlyTheExactPrincipalPasses(t *testing.T) {
 			t.Fatalf("claim equals principal: %v, refused: %v", claim == who, err)
 		}
 	})
+}
+
+func TestCheckListsAtMostTwentyMembers(t *testing.T) {
+	t.Parallel()
+	args := decode(t, `{"users":[`+strings.Repeat(`"bob",`, 30)+`"bob"]}`)
+	if at := refused(t, identity.Check(session(), principal("/users/*"), args)); len(at) != canon.MaxViolations {
+		t.Errorf("%d refusals", len(at))
+	}
 }
 
 func TestFillsGiveTheSessionsValues(t *testing.T) {
@@ -175,6 +187,11 @@ func TestFillsGiveTheSessionsValues(t *testing.T) {
 func TestValidateRefusesSessionsWithoutIdentity(t *testing.T) {
 	t.Parallel()
 	if err := session().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	longest := session()
+	longest.Principal = strings.Repeat("x", identity.MaxNameBytes)
+	if err := longest.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*identity.Session){

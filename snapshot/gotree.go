@@ -20,20 +20,10 @@ type walk struct {
 	elems map[*any]struct{}    // slice elements seen; the same for slices
 }
 
-// tree walks the root, which must be an object.
+// tree walks the root. That it is an object is for Freeze to check.
 func (w *walk) tree(v any) canon.Value {
 	w.maps, w.elems = map[uintptr]struct{}{}, map[*any]struct{}{}
-	switch v.(type) {
-	case map[string]any, canon.Value:
-	case nil, bool, string, float64, []any:
-		w.refuse(place{}, RuleObject, "an object")
-		return canon.Value{}
-	}
-	out := w.goValue(v, place{}, 1)
-	if len(w.violations) == 0 && out.Kind() != canon.Object {
-		w.refuse(place{}, RuleObject, "an object")
-	}
-	return out
+	return w.goValue(v, place{}, 1)
 }
 
 func (w *walk) goValue(v any, at place, depth int) canon.Value {

@@ -220,6 +220,55 @@ func TestFreezeGoIsBounded(t *testing.T) {
 	}
 }
 
+func TestLimitsAreInclusive(t *testing.T) {
+	t.Parallel()
+	nested := func(depth int) map[string]any {
+		root := map[string]any{}
+		for at := root; depth > 1; depth-- {
+			next := map[string]any{}
+			at["a"], at = next, next
+		}
+		return root
+	}
+	wide := func(nodes int) map[string]any { return map[string]any{"v": make([]any, nodes-2)} } // the root and the list are two
+	long := func(bytes int) map[string]any {
+		return map[string]any{"v": strings.Repeat("x", bytes-len(`{"v":""}`))}
+	}
+	for name, c := range map[string]struct {
+		good, bad map[string]any
+		rule      string
+	}{
+		"depth":   {nested(canon.DefaultMaxDepth), nested(canon.DefaultMaxDepth + 1), canon.RuleDepth},
+		"nodes":   {wide(canon.DefaultMaxNodes), wide(canon.DefaultMaxNodes + 1), canon.RuleNodes},
+		"size":    {long(canon.DefaultMaxBytes), long(canon.DefaultMaxBytes + 1), canon.RuleSize},
+		"integer": {map[string]any{"v": float64(canon.MaxSafeInteger)}, map[string]any{"v": float64(canon.MaxSafeInteger + 1)}, canon.RuleUnsafeInteger},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := snapshot.FreezeGo(c.good)
+			if err != nil {
+				t.Fatalf("at the limit: %v", err)
+			}
+			if again, err := snapshot.Freeze(s.Value()); err != nil || again != s {
+				t.Errorf("at the limit, from a tree: %v", err)
+			}
+			_, err = snapshot.FreezeGo(c.bad)
+			if _, got := rule(t, err); got != c.rule {
+				t.Errorf("past the limit: %s", got)
+			}
+		})
+	}
+}
+
+func TestFreezeGoStopsAtALimit(t *testing.T) {
+	t.Parallel()
+	_, err := snapshot.Limits{MaxNodes: 3}.FreezeGo(map[string]any{"v": []any{1, 2, float32(3), float32(4)}})
+	var vs canon.Violations
+	if !errors.As(err, &vs) || len(vs) != 1 || vs[0].Rule != canon.RuleNodes {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFreezeGoDetaches(t *testing.T) {
 	t.Parallel()
 	list := []any{"before"}
