@@ -118,7 +118,7 @@ func libraries() []Library {
 		{"github.com/google/go-cmp", []string{"store/storetest"}},
 		{"go.yaml.in/yaml/v3", []string{"catalog/yamlfile", "internal/config/..."}},
 		{"golang.org/x/crypto", []string{"auth/..."}},
-		{"golang.org/x/mod", []string{"audit"}},
+		{"golang.org/x/mod", []string{"audit", "internal/daemon"}},
 		{"golang.org/x/net/idna", []string{"schema", "resolve", "catalog"}},
 		{"golang.org/x/sys", []string{"cmd/...", "internal/..."}},
 		{"golang.org/x/term", []string{"cmd/..."}},
