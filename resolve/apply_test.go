@@ -181,6 +181,20 @@ func TestApplyWalksArrays(t *testing.T) {
 	}
 }
 
+func TestRolesOutsideTheArrayAreShared(t *testing.T) {
+	t.Parallel()
+	rule := resolve.Rule{Name: "f", Resolver: echo, From: map[string]string{"a": "/shared", "b": "/rows/*/b"},
+		Into: map[string]string{"a": "/rows/*/a", "b": "/rows/*/b"}}
+	got, _, _, err := resolve.Apply(t.Context(), []resolve.Rule{rule}, decode(t, `{"shared":1,"rows":[{"b":2},{"b":3}]}`), noon)
+	if err != nil || string(got.Canonical()) != `{"rows":[{"a":1,"b":2},{"a":1,"b":3}]}` {
+		t.Errorf("%s, %v", got.Canonical(), err)
+	}
+	rule.Into["a"] = "/other/*/a"
+	if rule.Check() == nil {
+		t.Error("a result in another array than its source")
+	}
+}
+
 func TestRulesMayBuildOnEachOther(t *testing.T) {
 	t.Parallel()
 	wrap := func(_ context.Context, in map[string]canon.Value) (resolve.Answer, error) {
@@ -194,6 +208,64 @@ func TestRulesMayBuildOnEachOther(t *testing.T) {
 	}
 }
 
+// echo answers every source under its own role.
+var echo = resolve.Func(func(_ context.Context, in map[string]canon.Value) (resolve.Answer, error) {
+	return resolve.Answer{Version: "1", Values: in}, nil
+})
+
+func TestResultsInPlaceHideNoOthers(t *testing.T) {
+	t.Parallel()
+	rule := resolve.Rule{Name: "f", Resolver: echo, From: map[string]string{"a": "/a", "b": "/b", "c": "/c"},
+		Into: map[string]string{"a": "/a", "b": "/x", "c": "/y"}}
+	_, _, _, err := resolve.Apply(t.Context(), []resolve.Rule{rule}, decode(t, `{"a":1,"b":2,"c":3,"x":4}`), noon)
+	if r := refusal(t, err); r != "target_ambiguous /x" {
+		t.Errorf("a result behind one in place: %s", r)
+	}
+	got, changes, _, err := resolve.Apply(t.Context(), []resolve.Rule{rule}, decode(t, `{"a":1,"b":2,"c":3}`), noon)
+	if err != nil || string(got.Canonical()) != `{"a":1,"x":2,"y":3}` || len(changes) != 4 {
+		t.Errorf("results behind one that did not change: %s, %v, %v", got.Canonical(), changes, err)
+	}
+}
+
+func TestPrefilledResultsAreListedAllAtOnce(t *testing.T) {
+	t.Parallel()
+	rule := vendorRule(t, "/rows/*/name", "/rows/*/id")
+	row := `{"name":"Acme","id":"VENDOR-002"}`
+	_, _, _, err := resolve.Apply(t.Context(), []resolve.Rule{rule}, decode(t, `{"rows":[`+strings.Repeat(row+",", 30)+row+`]}`), noon)
+	var vs canon.Violations
+	if !errors.As(err, &vs) || len(vs) != canon.MaxViolations || vs[1].Pointer != "/rows/1/id" {
+		t.Errorf("%d violations: %v", len(vs), err)
+	}
+}
+
+func TestSourceThatIsAnArrayElementIsNotLeftBehind(t *testing.T) {
+	t.Parallel()
+	rule := vendorRule(t, "/pair/0", "/id")
+	_, _, _, err := resolve.Apply(t.Context(), []resolve.Rule{rule}, decode(t, `{"pair":["Acme","x"]}`), noon)
+	if r := refusal(t, err); r != "target_unresolved /pair/0" {
+		t.Error(r)
+	}
+	_, _, _, err = resolve.Apply(t.Context(), []resolve.Rule{vendorRule(t, "/a", "/b/id")}, decode(t, `{"a":"Acme","b":"text"}`), noon)
+	if r := refusal(t, err); r != "target_unresolved /b/id" {
+		t.Errorf("a result below a scalar: %s", r)
+	}
+}
+
+func TestViolationsOfAResolverPointIntoTheArguments(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[string]string{"/b": "x /to/b", "/b/0/c": "x /to/b/0/c", "/nobody": "x /a", "": "x /a"} {
+		f := resolve.Func(func(context.Context, map[string]canon.Value) (resolve.Answer, error) {
+			return resolve.Answer{}, canon.Violations{{Pointer: role, Rule: "x", Expected: "y", Offset: 7}}
+		})
+		rule := resolve.Rule{Name: "f", Resolver: f, From: map[string]string{"b": "/to/b", "a": "/a"}, Into: map[string]string{"value": "/z"}}
+		_, _, _, err := resolve.Apply(t.Context(), []resolve.Rule{rule}, decode(t, `{"a":1,"to":{"b":2}}`), noon)
+		var vs canon.Violations
+		if r := refusal(t, err); r != want || errors.As(err, &vs) && vs[0].Offset != -1 {
+			t.Errorf("%s: %s, %v", role, r, err)
+		}
+	}
+}
+
 func TestBrokenResolversRefuseWithoutTheirWords(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("lookup of secret-value failed")
@@ -201,6 +273,9 @@ func TestBrokenResolversRefuseWithoutTheirWords(t *testing.T) {
 	for name, f := range map[string]resolve.Func{
 		"error": func(context.Context, map[string]canon.Value) (resolve.Answer, error) { return resolve.Answer{}, secret },
 		"panic": func(context.Context, map[string]canon.Value) (resolve.Answer, error) { panic("secret-value") },
+		"empty violations": func(context.Context, map[string]canon.Value) (resolve.Answer, error) {
+			return resolve.Answer{}, canon.Violations{}
+		},
 		"no version": func(context.Context, map[string]canon.Value) (resolve.Answer, error) {
 			return resolve.Answer{Values: one}, nil
 		},
@@ -249,6 +324,9 @@ func TestRuleCheckRefusesWhatCannotBeFollowed(t *testing.T) {
 		"no resolver":             {{Name: "x", From: value("/a"), Into: value("/b")}},
 		"no source":               {{Name: "x", Resolver: table, Into: value("/b")}},
 		"no result":               {{Name: "x", Resolver: table, From: value("/a")}},
+		"no source at all":        {{Name: "x", Resolver: echo, Into: value("/b")}},
+		"no result at all":        {{Name: "x", Resolver: echo, From: value("/a")}},
+		"bad escape":              {{Name: "x", Resolver: table, From: value("/~2"), Into: value("/b")}},
 		"unknown source role":     {{Name: "x", Resolver: table, From: map[string]string{"name": "/a"}, Into: value("/b")}},
 		"unknown result role":     {{Name: "x", Resolver: table, From: value("/a"), Into: map[string]string{"id": "/b"}}},
 		"half of an answer":       {moneyRule(t, map[string]string{"amount": "/a", "currency": "/c"}, map[string]string{"amountMinor": "/m"})},
