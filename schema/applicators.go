@@ -50,6 +50,12 @@ func endsWithAnchor(ref, name string) bool {
 	return cut >= 0 && ref[cut] == '#' && ref[cut+1:] == name
 }
 
+// buildForeign refuses a keyword of another draft that would constrain, and
+// that this dialect would pass over in silence.
+func buildForeign(b *builder, _ canon.Value) error {
+	return b.fail("belongs to another dialect; 2020-12 has $dynamicRef")
+}
+
 func buildAllOf(b *builder, v canon.Value) error {
 	nodes, err := b.list(v)
 	b.n.allOf = append(b.n.allOf, nodes...)

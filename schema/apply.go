@@ -23,7 +23,7 @@ func (s *Schema) Apply(v canon.Value, fill []Fill) (canon.Value, []canon.Change,
 	if err != nil {
 		return canon.Value{}, nil, err
 	}
-	r := &run{s: s, formats: true}
+	r := s.newRun(true)
 	out, changes, ok := s.normalize(r, v, s.root, s.marks, fills)
 	r.forget()
 	ok = r.eval(s.root, out, nil, nil) && ok
@@ -40,13 +40,13 @@ func (s *Schema) Apply(v canon.Value, fill []Fill) (canon.Value, []canon.Change,
 
 // normalize makes steps 1 to 5.
 func (s *Schema) normalize(r *run, v canon.Value, n *node, marks, fills *mark) (canon.Value, []canon.Change, bool) {
-	z := normalizer{r: r, coerce: s.opt.Coerce}
+	z := normalizer{r: r, coerce: s.opt.Coerce, everywhere: s.opt.Coerce || s.opt.NullMeansAbsent, sets: r.setSpace[:0]}
 	if marks != nil {
 		z.done = make([]bool, s.markCount+1)
 	}
 	v = z.value(v, n.flat[:1], marks, fills)
 	r.forget()
-	u := unknowns{r: r, mode: s.opt.Unknown, changes: z.changes}
+	u := unknowns{r: r, mode: s.opt.Unknown, changes: z.changes, sets: r.setSpace[:0]}
 	v = u.value(v, n.flat[:1])
 	return v, u.changes, !z.failed && !u.refused
 }

@@ -40,7 +40,7 @@ type compiler struct {
 	all       []*resource
 	nodes     map[location]*node
 	order     []*node
-	next      int // order[next:] waits to be built
+	next      int     // order[next:] waits to be built
 	dynamic   []*node // nodes with a $dynamicRef
 	tracks    bool    // some node has unevaluated*
 	choices   bool    // some node has a branch that may or may not hold

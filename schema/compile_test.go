@@ -14,6 +14,9 @@ func TestCompileRefusesWhatItCannotEnforce(t *testing.T) {
 	for name, c := range map[string]struct{ src, pointer, keyword string }{
 		"unknown dialect":             {`{"$schema":"http://json-schema.org/draft-04/schema#"}`, "", "$schema"},
 		"dialect that is no string":   {`{"$schema":7}`, "", "$schema"},
+		"dialect that changes":        {`{"properties":{"a":{"$schema":"http://json-schema.org/draft-07/schema#"}}}`, "/properties/a", "$schema"},
+		"dialect of a definition":     {`{"$defs":{"a":{"$schema":"https://example.test/mine"}}}`, "/$defs/a", "$schema"},
+		"keyword of 2019-09":          {`{"items":{"$recursiveRef":"#"}}`, "/items", "$recursiveRef"},
 		"external reference":          {`{"properties":{"a":{"$ref":"https://example.test/a.json"}}}`, "/properties/a", "$ref"},
 		"relative external reference": {`{"$ref":"other.json"}`, "", "$ref"},
 		"missing definition":          {`{"$ref":"#/$defs/missing"}`, "", "$ref"},

@@ -31,7 +31,6 @@ const (
 	vocabFormat
 	vocabMetadata
 	vocabContent
-	vocabAssertFormat
 	vocabStandard = vocabCore | vocabApplicator | vocabUnevaluated | vocabValidation |
 		vocabFormat | vocabMetadata | vocabContent
 )
@@ -50,7 +49,6 @@ var vocabNames = map[string]vocab{
 	vocabBase + "unevaluated":       vocabUnevaluated,
 	vocabBase + "validation":        vocabValidation,
 	vocabBase + "format-annotation": vocabFormat,
-	vocabBase + "format-assertion":  vocabFormat | vocabAssertFormat,
 	vocabBase + "meta-data":         vocabMetadata,
 	vocabBase + "content":           vocabContent,
 }

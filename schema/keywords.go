@@ -24,6 +24,7 @@ type keyword struct {
 var keywords = map[string]keyword{
 	"$ref":                  {eachDraft, vocabCore, buildRef},
 	"$dynamicRef":           {draft2020, vocabCore, buildDynamicRef},
+	"$recursiveRef":         {draft2020, vocabCore, buildForeign},
 	"type":                  {eachDraft, vocabValidation, buildType},
 	"enum":                  {eachDraft, vocabValidation, buildEnum},
 	"const":                 {eachDraft, vocabValidation, buildConst},

@@ -24,6 +24,24 @@ func (n *node) sameInstance() []*node {
 	return out
 }
 
+// nextInstance lists the subschemas that apply to members and elements.
+func (n *node) nextInstance() []*node {
+	out := []*node{n.unevaluatedMem, n.unevaluatedEl}
+	if n.obj != nil {
+		out = append(out, n.obj.additional)
+		for i := range n.obj.props {
+			out = append(out, n.obj.props[i].node)
+		}
+		for i := range n.obj.patterns {
+			out = append(out, n.obj.patterns[i].node)
+		}
+	}
+	if n.arr != nil {
+		out = append(append(out, n.arr.items), n.arr.prefix...)
+	}
+	return out
+}
+
 type visit uint8
 
 const (

@@ -43,6 +43,7 @@ type node struct {
 	flat   []*node // itself and all that always applies with it: $ref, allOf
 	shared bool    // target of a reference: its verdict is worth remembering
 	wants  TypeSet // types that any branch would admit, for coercion
+	fills  bool    // a default can act here or below
 }
 
 type truth int8
@@ -122,6 +123,3 @@ type dynamicRef struct {
 	initial *node
 	anchor  string
 }
-
-// opaque reports whether a schema says nothing: true or {}.
-func (n *node) opaque() bool { return n.truth == anything }

@@ -8,18 +8,19 @@ import (
 // a place once with all subschemas that always apply there, then again with
 // each branch that turns out to hold.
 type normalizer struct {
-	r       *run
-	changes []canon.Change
-	coerce  bool
-	failed  bool    // a transform refused; ends a trial
-	trial   bool    // violations are not listed
-	done    []bool  // transforms that have run, by mark.id
-	sets    []*node // stack of node sets, so that walking does not allocate
+	r          *run
+	changes    []canon.Change
+	coerce     bool
+	everywhere bool    // the options can change any value
+	failed     bool    // a transform refused; ends a trial
+	trial      bool    // violations are not listed
+	done       []bool  // transforms that have run, by mark.id
+	sets       []*node // stack of node sets, so that walking does not allocate
 }
 
 // value normalizes v under all nodes of set.
 func (z *normalizer) value(v canon.Value, set []*node, m *mark, f *mark) canon.Value {
-	if len(set) == 0 && m == nil && f == nil {
+	if m == nil && f == nil && !z.acts(v, set) {
 		return v
 	}
 	if !z.r.spend(1+len(set)) || len(z.r.path) > maxPath {
@@ -43,6 +44,23 @@ func (z *normalizer) value(v canon.Value, set []*node, m *mark, f *mark) canon.V
 	}
 	z.sets = z.sets[:base]
 	return v
+}
+
+// acts reports whether a value without transforms and fills can change under
+// set at all.
+func (z *normalizer) acts(v canon.Value, set []*node) bool {
+	if z.everywhere {
+		return len(set) > 0
+	}
+	if v.Kind() != canon.Object && v.Kind() != canon.Array {
+		return false
+	}
+	for _, n := range set {
+		if n.fills {
+			return true
+		}
+	}
+	return false
 }
 
 // expand adds what always applies with the nodes of set.

@@ -18,6 +18,7 @@ func (s *Schema) prepare() error {
 			n.obj.prepare()
 		}
 	}
+	s.markFills()
 	for _, n := range s.order {
 		if n.hasDefault {
 			if err := s.checkDefault(n); err != nil {
@@ -57,12 +58,38 @@ func (o *objectRules) prepare() {
 	}
 }
 
+// markFills finds the nodes at or below which a default can act, from the
+// defaults upwards.
+func (s *Schema) markFills() {
+	above := map[*node][]*node{}
+	var work []*node
+	for _, n := range s.order {
+		for _, x := range append(n.sameInstance(), n.nextInstance()...) {
+			above[x] = append(above[x], n)
+		}
+		if n.obj != nil && len(n.obj.defaulted) > 0 {
+			n.fills = true
+			work = append(work, n)
+		}
+	}
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, x := range above[n] {
+			if !x.fills {
+				x.fills = true
+				work = append(work, x)
+			}
+		}
+	}
+}
+
 // checkDefault refuses a default that its own schema would not accept as an
 // argument.
 func (s *Schema) checkDefault(n *node) error {
 	err := canon.Check(n.def)
 	if err == nil {
-		r := &run{s: s, formats: true}
+		r := s.newRun(true)
 		v, _, ok := s.normalize(r, n.def, n, nil, nil)
 		r.forget()
 		ok = r.eval(n, v, nil, nil) && ok

@@ -154,7 +154,7 @@ func (c *compiler) indexBelow(v canon.Value, at location, res *resource, s shape
 func (c *compiler) enterResource(v canon.Value, at location, res *resource) (*resource, error) {
 	id, found := v.Get("$id")
 	if !found {
-		return res, nil
+		return res, c.sameDialect(v, at, res)
 	}
 	_, hasRef := v.Get("$ref")
 	d, err := c.dialectOf(v, at, res.dialect)
@@ -182,6 +182,16 @@ func (c *compiler) enterResource(v canon.Value, at location, res *resource) (*re
 		c.documents[next.uri] = at.doc
 	}
 	return next, nil
+}
+
+// sameDialect refuses a $schema that would change the dialect within one
+// resource (2020-12 core §8.1.1).
+func (c *compiler) sameDialect(v canon.Value, at location, res *resource) error {
+	d, err := c.dialectOf(v, at, res.dialect)
+	if err == nil && d != res.dialect && at != res.where {
+		return refuse(at, "$schema", "changes the dialect inside a resource")
+	}
+	return err
 }
 
 // fragmentID handles "$id": "#name", the anchor of draft-07 §8.2.3.

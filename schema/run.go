@@ -35,6 +35,15 @@ type run struct {
 	places  map[placeKey]int
 	memo    map[memoKey]bool
 	scopes  map[scope]*scope
+
+	pathSpace [12]step  // most values are not deeper
+	setSpace  [32]*node // nor have more subschemas in force
+}
+
+func (s *Schema) newRun(formats bool) *run {
+	r := &run{s: s, formats: formats}
+	r.path = r.pathSpace[:0]
+	return r
 }
 
 // step is one token of the path; unknown names are never printed.

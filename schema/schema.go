@@ -63,7 +63,7 @@ func compilePure(src []byte, opt Options, load func(uri string) ([]byte, bool)) 
 // Validate checks v and changes nothing: pure validation with formats as
 // annotations and unknown members kept. It fails with [canon.Violations].
 func (s *Schema) Validate(v canon.Value) error {
-	r := &run{s: s}
+	r := s.newRun(false)
 	if err := s.checkValue(v); err != nil {
 		return err
 	}

@@ -161,3 +161,47 @@ func TestAssertedFormatsFollowTheSuite(t *testing.T) {
 		})
 	}
 }
+
+// TestCompileRefusesFewOfTheSuite: the compiler of the product, which has no
+// loader and must know every default, agrees wherever it compiles.
+func TestCompileRefusesFewOfTheSuite(t *testing.T) {
+	t.Parallel()
+	for _, d := range suiteDialects {
+		t.Run(d.folder, func(t *testing.T) {
+			t.Parallel()
+			refused, groups := 0, suiteGroups(t, d.folder, "*.json")
+			for _, g := range groups {
+				s, err := schema.Compile(withDialect(g.Schema, d.uri), schema.Options{})
+				if err != nil {
+					requireHonestRefusal(t, g.Description, err)
+					refused++
+					continue
+				}
+				for _, c := range g.Tests {
+					if got := valid(t, s, c.Data); got != c.Valid {
+						t.Errorf("%s / %s: valid = %v, want %v", g.Description, c.Description, got, c.Valid)
+					}
+				}
+			}
+			if refused > len(groups)/8 {
+				t.Errorf("%d of %d schemas are refused", refused, len(groups))
+			}
+		})
+	}
+}
+
+// requireHonestRefusal allows what the product must refuse: references out of
+// the document, foreign dialects, dynamic scopes, bad defaults.
+func requireHonestRefusal(t *testing.T, name string, err error) {
+	t.Helper()
+	var ce *schema.CompileError
+	if !errors.As(err, &ce) {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	switch ce.Keyword {
+	case "$ref", "$dynamicRef", "$schema", "default":
+	default:
+		t.Errorf("%s: %v", name, err)
+	}
+}

@@ -165,8 +165,8 @@ func (u *unknowns) policy(set []*node) memberPolicy {
 	p := memberPolicy{keeps: u.mode == UnknownKeep, strips: u.mode == UnknownStrip}
 	for _, n := range set {
 		for _, rest := range n.leftovers() {
-			p.applies = p.applies || rest.truth == never
-			p.keeps = p.keeps || u.mode == "" && rest.opaque()
+			p.applies = p.applies || rest != nil && rest.truth == never
+			p.keeps = p.keeps || u.mode == "" && rest != nil && rest.truth == anything
 		}
 		if n.obj != nil {
 			p.declares = p.declares || len(n.obj.slots) > 0
@@ -176,16 +176,13 @@ func (u *unknowns) policy(set []*node) memberPolicy {
 	return p
 }
 
-// leftovers lists the subschemas for members that n does not name.
-func (n *node) leftovers() []*node {
-	var out []*node
-	if n.obj != nil && n.obj.additional != nil {
-		out = append(out, n.obj.additional)
+// leftovers are the subschemas for members that n does not name: what
+// additionalProperties and unevaluatedProperties hold, or nil.
+func (n *node) leftovers() [2]*node {
+	if n.obj == nil {
+		return [2]*node{nil, n.unevaluatedMem}
 	}
-	if n.unevaluatedMem != nil {
-		out = append(out, n.unevaluatedMem)
-	}
-	return out
+	return [2]*node{n.obj.additional, n.unevaluatedMem}
 }
 
 type lookup struct {
@@ -217,7 +214,7 @@ func (u *unknowns) find(set []*node, name string) lookup {
 			continue
 		}
 		for _, rest := range n.leftovers() {
-			if rest.truth == rules {
+			if rest != nil && rest.truth == rules {
 				l.declared = true
 				u.sets = append(u.sets, rest)
 			}

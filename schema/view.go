@@ -142,16 +142,13 @@ func nullable(list []*node) *node {
 // narrows reports whether a branch only constrains members that parts declare.
 func narrows(b *node, parts []part) bool {
 	for _, x := range reach([]*node{b}) {
-		if x.obj == nil {
-			if x.unevaluatedMem != nil && x.unevaluatedMem.truth != never {
-				return false
-			}
-			continue
-		}
 		for _, rest := range x.leftovers() {
-			if rest.truth != never {
+			if rest != nil && rest.truth != never {
 				return false
 			}
+		}
+		if x.obj == nil {
+			continue
 		}
 		if len(x.obj.patterns) > 0 {
 			return false
@@ -275,13 +272,13 @@ func (w *view) members(out *Node, parts []part) {
 	for i, p := range parts {
 		set[i] = p.n
 	}
-	u := unknowns{r: &run{s: w.s}, mode: w.s.opt.Unknown}
+	u := unknowns{r: w.s.newRun(false), mode: w.s.opt.Unknown}
 	policy := u.policy(set)
 	out.Open = !policy.applies || policy.keeps
 	have := map[string]bool{}
 	for _, n := range set {
 		for _, rest := range n.leftovers() {
-			out.Open = out.Open || rest.truth == rules
+			out.Open = out.Open || rest != nil && rest.truth == rules
 		}
 		if n.obj == nil {
 			continue
