@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -42,6 +43,7 @@ type Gate struct {
 	log     *slog.Logger
 	changes *changes
 	epochs  *epochs
+	runs    *sync.WaitGroup // runs that have passed the commit point
 }
 
 // New checks a configuration. It fails if the store or the tools are missing,
@@ -65,16 +67,21 @@ func New(cfg Config) (*Gate, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs()}, nil
+	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs(), runs: new(sync.WaitGroup)}, nil
 }
 
 // With returns a gate that shares everything but its tools: one store, one
 // policy, one set of waiting calls. It serves one upstream connection.
 func (g *Gate) With(tools Tools) *Gate {
 	other := *g
-	other.cfg.Tools = tools
+	other.cfg.Tools, other.runs = tools, new(sync.WaitGroup)
 	return &other
 }
+
+// Wait returns when every run that calls of this very gate have begun has
+// ended and is recorded. A call that ends early leaves its run behind; whoever
+// owns the tools must not close them before.
+func (g *Gate) Wait() { g.runs.Wait() }
 
 func checkModes(cfg *Config) error {
 	if cfg.ArgumentErrors == "" {

@@ -31,7 +31,9 @@ func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, 
 	pm := permit.Issue(kind, a.ID, a.Fence, providerKey(a), a.Payload.Args)
 	done := make(chan Outcome, 1)
 	failed := make(chan error, 1)
+	g.runs.Add(1)
 	go func() {
+		defer g.runs.Done()
 		o, err := g.finish(context.WithoutCancel(ctx), p, a, pm)
 		if err != nil {
 			failed <- err

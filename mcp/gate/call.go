@@ -26,7 +26,10 @@ func (c *conn) call(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 		return c.failure(m.ID(), wire.CodeInternal, "the server's tools could not be listed; nothing was called")
 	}
 	t := &tools{conn: c, message: m, flight: f}
-	o, err := c.cfg.Gate.With(t).Call(ctx, c.cfg.Session, proposed)
+	through := c.cfg.Gate.With(t)
+	o, err := through.Call(ctx, c.cfg.Session, proposed)
+	c.calls.Add(1) // the run may outlive the call; the server must outlive the run
+	go func() { defer c.calls.Done(); through.Wait() }()
 	if err != nil {
 		c.log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
 	}

@@ -18,10 +18,23 @@ type Binder interface {
 	Bind(server string, t wire.Tool) (tool *catalog.Tool, refused verbatim.Code)
 }
 
+// Lister is a Binder that wants to see the tools of a page before they are
+// bound one by one.
+type Lister interface {
+	Listed(server string, tools []wire.Tool)
+}
+
+// Generational is a Binder whose catalog can be replaced: when its generation
+// moves, tools are bound again.
+type Generational interface {
+	Generation() uint64
+}
+
 // listing is what the server says it offers, bound to the catalog.
 type listing struct {
 	mu     sync.Mutex
 	loaded bool
+	bound  uint64            // generation of the binder
 	tools  map[string]listed // by the server's name
 }
 
@@ -43,9 +56,10 @@ const maxPages = 200
 func (c *conn) load(ctx context.Context) error {
 	c.loading.Lock()
 	defer c.loading.Unlock()
+	generation := c.generation()
 	c.list.mu.Lock()
-	done := c.list.loaded
-	c.list.loaded = true // a change that comes while listing makes it stale again
+	done := c.list.loaded && c.list.bound == generation
+	c.list.loaded, c.list.bound = true, generation // a change that comes while listing makes it stale again
 	c.list.mu.Unlock()
 	if done {
 		return nil
@@ -61,6 +75,20 @@ func (c *conn) load(ctx context.Context) error {
 	return nil
 }
 
+func (c *conn) generation() uint64 {
+	if g, ok := c.cfg.Binder.(Generational); ok {
+		return g.Generation()
+	}
+	return 0
+}
+
+// listed tells the binder what is about to be bound.
+func (c *conn) listed(page wire.ToolList) {
+	if l, ok := c.cfg.Binder.(Lister); ok {
+		l.Listed(c.cfg.Server, page.Tools)
+	}
+}
+
 func (c *conn) fetch(ctx context.Context) (map[string]listed, error) {
 	tools := map[string]listed{}
 	cursor := ""
@@ -69,6 +97,7 @@ func (c *conn) fetch(ctx context.Context) (map[string]listed, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.listed(page)
 		for _, t := range page.Tools {
 			if _, twice := tools[t.Name]; twice {
 				return nil, fmt.Errorf("the server lists a tool twice")
@@ -128,6 +157,7 @@ func (c *conn) show(answer *wire.Message) (*wire.Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.listed(page)
 	shown := answer
 	for i, t := range page.Tools {
 		tool, refused := c.cfg.Binder.Bind(c.cfg.Server, t)
