@@ -52,6 +52,7 @@ func TestVoteIsSignedForExactlyWhatTheVoterSaw(t *testing.T) {
 func TestVoteChangedAfterSigningIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	good := signed(t, b)
 	for what, change := range map[string]func(*action.Vote){
 		"answer":           func(v *action.Vote) { v.Approve = false },
 		"voter":            func(v *action.Vote) { v.Voter = "person-mallory" },
@@ -69,8 +70,8 @@ func TestVoteChangedAfterSigningIsRefused(t *testing.T) {
 		"flipped a bit":    func(v *action.Vote) { v.Envelope[20] ^= 1 },
 		"another envelope": func(v *action.Vote) { v.Envelope = []byte(`{"payload":"","payloadType":"","signatures":[]}`) },
 	} {
-		v := signed(t, b)
-		v.Envelope = append([]byte(nil), v.Envelope...)
+		v := good
+		v.Envelope = append([]byte(nil), good.Envelope...)
 		before := v.Nonce
 		change(&v)
 		if what == "uppercase nonce" && v.Nonce == before {

@@ -90,7 +90,7 @@ const maxOutput = 64 << 10
 type resultView struct {
 	Code       string
 	Evidence   string
-	Detail     string
+	Detail     []display.Piece
 	Comparison string
 	IsError    bool
 	At         moment
@@ -105,8 +105,11 @@ func (s *site) result(a action.Action, masks display.Masks) *resultView {
 		return nil
 	}
 	r := a.Result
-	view := &resultView{Code: r.Code, Evidence: evidenceWord(r.Evidence), Detail: r.Detail, Comparison: r.Comparison,
+	view := &resultView{Code: r.Code, Evidence: evidenceWord(r.Evidence), Comparison: r.Comparison,
 		IsError: r.IsError, At: s.when(r.At), Size: many(len(r.Output), "byte", "bytes")}
+	if r.Detail != "" {
+		view.Detail = display.TextMasked(r.Detail, masks)
+	}
 	v, err := canon.Decode(r.Output, limits)
 	switch {
 	case len(r.Output) == 0:

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -70,6 +71,7 @@ func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
 		page.add(a, item)
 	}
 	slices.Sort(page.Tools)
+	page.Title = fmt.Sprintf("Inbox (%d for you)", page.Mine)
 	s.render(w, http.StatusOK, "inbox", page)
 }
 
@@ -113,7 +115,8 @@ func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, er
 		if i > 0 {
 			item.Targets = append(item.Targets, display.Piece{Text: ", "})
 		}
-		item.Targets = append(item.Targets, display.Text(t.ID+" "+t.Type)...)
+		item.Targets = append(item.Targets, display.TextMasked(t.ID, read.masks)...)
+		item.Targets = append(item.Targets, display.Text(" "+t.Type)...)
 	}
 	if a.State != action.PendingApproval || a.Terms == nil {
 		return item, nil

@@ -36,6 +36,7 @@ type proposalView struct {
 	Digest   string
 	digest   canon.Digest
 
+	Targets   []targetView
 	Warnings  []string
 	Rows      []rowView
 	RowsLeft  int
@@ -82,6 +83,11 @@ type voteView struct {
 	Method  string
 	At      moment
 	Single  bool
+}
+
+type targetView struct {
+	ID   []display.Piece
+	Type string
 }
 
 type evidenceView struct{ Pointer, Resolver, Version, Digest string }
@@ -137,6 +143,9 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	}
 	p.deadline(s, a)
 	p.contents(read, all)
+	for _, t := range a.Targets {
+		p.Targets = append(p.Targets, targetView{display.TextMasked(t.ID, read.masks), t.Type})
+	}
 	for _, e := range a.Evidence {
 		p.Evidence = append(p.Evidence, evidenceView{e.Pointer, e.Resolver, e.Version, e.Digest.String()})
 	}

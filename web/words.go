@@ -92,6 +92,9 @@ func requirementWords(t *action.Terms) []string {
 		}
 		out = append(out, strings.Join(ways, ", or "))
 	}
+	if t.StepUp {
+		out = append(out, "each with a fresh sign-in: the password asked for here")
+	}
 	return out
 }
 

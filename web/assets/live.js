@@ -24,11 +24,19 @@
   };
   tick();
   setInterval(tick, 1000);
+  // The inbox loads itself again while somebody is there: after a quarter of
+  // an hour without a touch it stops, so that a forgotten page does not keep
+  // a sign-in alive.
   const live = document.querySelector("[data-refresh]");
-  if (live) {
-    setInterval(() => {
-      const busy = document.activeElement && document.activeElement.matches("select, input, a, button");
-      if (document.visibilityState === "visible" && !busy) location.reload();
-    }, Number(live.dataset.refresh) * 1000);
-  }
+  if (!live) return;
+  const key = "used", quiet = 15 * 60 * 1000;
+  const used = () => sessionStorage.setItem(key, String(Date.now()));
+  const [how] = performance.getEntriesByType("navigation");
+  if (!how || how.type !== "reload" || !sessionStorage.getItem(key)) used();
+  for (const event of ["pointerdown", "keydown", "scroll"]) addEventListener(event, used, { passive: true });
+  setInterval(() => {
+    const busy = document.activeElement && document.activeElement.matches("select, input, a, button");
+    const there = Date.now() - Number(sessionStorage.getItem(key)) < quiet;
+    if (document.visibilityState === "visible" && there && !busy) location.reload();
+  }, Number(live.dataset.refresh) * 1000);
 })();

@@ -63,6 +63,14 @@ func Text(s string) []Piece {
 	return w.done()
 }
 
+// TextMasked shows a string that may hold a secret.
+func TextMasked(s string, m Masks) []Piece {
+	if m.All() || m.Holds(s) {
+		return []Piece{{Text: "[secret text]", Mark: Masked}}
+	}
+	return Text(s)
+}
+
 // Plain joins pieces into one line of text for titles and terminals.
 func Plain(pieces []Piece) string {
 	var b strings.Builder
