@@ -51,10 +51,15 @@ type flight struct {
 	silent   bool    // cancelled: no answer is wanted
 }
 
-// Serve speaks for a server to a client until either stream ends. Runs that
-// have passed the commit point are finished before it returns. It fails with
-// the error of the stream that broke; the end of a stream is no failure.
-func Serve(ctx context.Context, cfg Config, client io.ReadWriter, serverOut io.Reader, serverIn io.Writer) error {
+// answerGrace is how long answers may take to reach a client after a stream
+// has ended. A client that does not read must not keep a run from ending.
+const answerGrace = 5 * time.Second
+
+// Serve speaks for a server to a client until either stream ends, and closes
+// the client's. Runs that have passed the commit point are finished before it
+// returns. It fails with the error of the stream that broke; the end of a
+// stream is no failure.
+func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut io.Reader, serverIn io.Writer) error {
 	if cfg.Gate == nil || cfg.Binder == nil || cfg.Server == "" {
 		return errors.New("gateway without gate, binder or server name")
 	}
@@ -73,7 +78,7 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriter, serverOut io.R
 	return c.serve(ctx, client)
 }
 
-func (c *conn) serve(ctx context.Context, client io.Reader) error {
+func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ends := make(chan error, 2)
@@ -85,6 +90,9 @@ func (c *conn) serve(ctx context.Context, client io.Reader) error {
 	case <-ctx.Done():
 	}
 	cancel() // whoever waits is gone now
+	grace := time.AfterFunc(answerGrace, func() { client.Close() })
+	defer grace.Stop()
+	defer client.Close()
 	c.calls.Wait()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil

@@ -34,7 +34,8 @@ func newUpstream(in io.Reader, out io.Writer, log *slog.Logger) *upstream {
 var errGone = errors.New("the server has gone")
 
 // ask sends a request under an id of our own and waits for its answer. sent
-// is told the id once the frame has left; it may be nil.
+// is told the id just before the frame leaves, so that a cancellation that
+// follows on its heels finds it; it may be nil.
 //
 // It fails with execute.ErrNotRun if no byte left, and with execute.ErrLost
 // or the context's error if no answer can or did come.
@@ -48,13 +49,15 @@ func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID))
 	select {
 	case <-u.gone:
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errGone)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, ctx.Err())
 	default:
-	}
-	if err := u.out.Write(m); err != nil {
-		return nil, writeError(err)
 	}
 	if sent != nil {
 		sent(id)
+	}
+	if err := u.out.Write(m); err != nil {
+		return nil, writeError(err)
 	}
 	select {
 	case a, ok := <-answer:
