@@ -14,12 +14,14 @@ import (
 // binder binds live tool definitions to the catalog. Compiled tools are kept,
 // so that a list costs nothing the second time.
 type binder struct {
-	log *slog.Logger
+	log  *slog.Logger
+	seen seen
 
-	mu      sync.Mutex
-	catalog *catalog.Catalog
-	bound   map[definition]binding
-	latest  map[string]*catalog.Tool // by catalog name, for the page
+	mu         sync.Mutex
+	catalog    *catalog.Catalog
+	generation uint64 // moves when another catalog is put in force
+	bound      map[definition]binding
+	latest     map[string]*catalog.Tool // by catalog name, for the page
 }
 
 type definition struct {
@@ -32,8 +34,8 @@ type binding struct {
 	refused verbatim.Code
 }
 
-func newBinder(c *catalog.Catalog, log *slog.Logger) *binder {
-	return &binder{log: log, catalog: c, bound: map[definition]binding{}, latest: map[string]*catalog.Tool{}}
+func newBinder(c *catalog.Catalog, s seen, log *slog.Logger) *binder {
+	return &binder{log: log, seen: s, catalog: c, bound: map[definition]binding{}, latest: map[string]*catalog.Tool{}}
 }
 
 // Bind returns the catalogued tool of a live definition, or why it must not
@@ -52,8 +54,22 @@ func (b *binder) Bind(server string, t wire.Tool) (*catalog.Tool, verbatim.Code)
 		b.log.Warn("a tool is closed", "server", server, "tool", t.Name, "reason", err)
 	}
 	b.bound[key] = found
-	b.latest[found.tool.Name] = found.tool
+	b.note(server, t, found)
 	return found.tool, found.refused
+}
+
+// note keeps what the page needs to know of a tool.
+func (b *binder) note(server string, t wire.Tool, found binding) {
+	if found.refused != "" {
+		return
+	}
+	b.latest[found.tool.Name] = found.tool
+	if found.tool.Cataloged {
+		return
+	}
+	if err := b.seen.remember(server, t.Name, t.Raw); err != nil {
+		b.log.Warn("a tool's definition could not be kept for the page", "tool", found.tool.Name, "error", err)
+	}
 }
 
 // refusedTool stands for a tool that is closed, so that its denial has a name.
@@ -73,7 +89,23 @@ func refusal(err error) verbatim.Code {
 func (b *binder) replace(c *catalog.Catalog) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.catalog, b.bound = c, map[definition]binding{}
+	b.catalog, b.bound, b.latest = c, map[definition]binding{}, map[string]*catalog.Tool{}
+	b.generation++
+}
+
+// Generation moves when tools must be bound again.
+func (b *binder) Generation() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.generation
+}
+
+// knows reports whether the catalog in force has an entry for a tool.
+func (b *binder) knows(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, ok := b.catalog.Tool(name)
+	return ok
 }
 
 // find returns what is known of a tool, for the page.
@@ -83,5 +115,15 @@ func (b *binder) find(name string) (*catalog.Tool, bool) {
 	if t, ok := b.latest[name]; ok {
 		return t, true
 	}
-	return b.catalog.Tool(name)
+	if t, ok := b.catalog.Tool(name); ok {
+		return t, true
+	}
+	t, ok, err := b.seen.find(name)
+	if err != nil {
+		b.log.Warn("a remembered tool is of no use", "tool", name, "error", err)
+	}
+	if ok {
+		b.latest[name] = t
+	}
+	return t, ok
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
@@ -26,18 +28,22 @@ type parts struct {
 	accounts *auth.Accounts
 	policy   *livePolicy
 	binder   *binder
+	rules    *rules
 	gate     *verbatim.Gate
+	catalogs sync.Mutex // one writer of the catalog file at a time
 }
 
 // compose opens the store and builds the gate of a home. Whatever is wrong
-// with the configuration is found before anything starts.
+// with the configuration is found before anything starts. Only one process
+// may do so at a time; the daemon's lock sees to that.
 func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, error) {
-	tools, err := loadCatalog(cfg.Catalog)
+	empty, err := catalog.New()
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{home: home, cfg: cfg, log: log, policy: &livePolicy{}, binder: newBinder(tools, log)}
-	if err := p.policy.replace(cfg.Policy, tools); err != nil {
+	p := &parts{home: home, cfg: cfg, log: log, policy: &livePolicy{}, binder: newBinder(empty, seen{home.Path("seen")}, log)}
+	p.rules = &rules{cfg: cfg, log: log, policy: p.policy, binder: p.binder}
+	if err := p.rules.load(); err != nil {
 		return nil, err
 	}
 	if err := p.open(); err != nil {

@@ -48,6 +48,13 @@ func rootCommand(s streams) *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print one JSON document instead of text")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })
 	root.AddCommand(
+		setupCommand(s),
+		wrapCommand(s),
+		serveCommand(s),
+		stopCommand(s),
+		openCommand(s),
+		approvalsCommand(s),
+		auditCommand(s),
 		versionCommand(s),
 	)
 	return root

@@ -123,6 +123,7 @@ func libraries() []Library {
 		{"golang.org/x/sys", []string{"cmd/...", "internal/..."}},
 		{"golang.org/x/term", []string{"cmd/..."}},
 		{"golang.org/x/text", []string{"auth/...", "schema", "resolve", "identity", "catalog", "web/...", "internal/lookalike"}},
+		{"pgregory.net/rapid", []string{"store/storetest"}},
 	}
 }
 

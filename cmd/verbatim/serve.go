@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
+	"github.com/seed-de4804fb/verbatim/web"
+)
+
+func serveCommand(s streams) *cobra.Command {
+	var path string
+	var background bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon in the foreground",
+		Long:  "Run the daemon in the foreground until Ctrl-C: it owns the store, serves the\napprovers' page and starts MCP servers for its clients. The other commands start\none by themselves; serve is for running it under a supervisor, or with another\nconfiguration.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, cfg, err := configured(path)
+			if err != nil {
+				return err
+			}
+			if background {
+				return serveInBackground(cmd.Context(), home, cfg, s.err)
+			}
+			return serveInForeground(cmd.Context(), home, cfg, s, wantsJSON(cmd))
+		},
+	}
+	c.Flags().StringVar(&path, "config", "", "configuration file (default verbatim.yaml in the home directory)")
+	c.Flags().BoolVar(&background, "background", false, "end when there is nothing to do; used by the other commands")
+	if err := c.Flags().MarkHidden("background"); err != nil {
+		panic(err) // the flag is defined one line above
+	}
+	return c
+}
+
+// configured finds the home and reads its configuration, or the file named.
+func configured(path string) (config.Home, config.Config, error) {
+	home, err := config.FindHome()
+	if err != nil {
+		return "", config.Config{}, err
+	}
+	optional := path == ""
+	if optional {
+		path = home.Config()
+	}
+	cfg, err := config.Load(home, path, optional)
+	return home, cfg, err
+}
+
+func serveInForeground(ctx context.Context, home config.Home, cfg config.Config, s streams, asJSON bool) error {
+	lock, err := daemon.TakeLock(home)
+	if errors.Is(err, daemon.ErrRunning) {
+		return hinted(err, "end it with: verbatim stop")
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Free()
+	log := slog.New(slog.NewTextHandler(s.err, nil))
+	return runDaemon(ctx, home, cfg, log, 0, func(state daemon.State) {
+		if asJSON {
+			_ = printJSON(s.out, state) // whoever reads this has gone, the daemon stays
+			return
+		}
+		fmt.Fprintln(s.out, "page:", state.Page)
+	})
+}
+
+// lockWait is how long a daemon waits for one that is just ending.
+const lockWait = 15 * time.Second
+
+// serveInBackground becomes the home's daemon, or leaves it to another one
+// that serves already.
+func serveInBackground(ctx context.Context, home config.Home, cfg config.Config, w io.Writer) error {
+	log := slog.New(slog.NewTextHandler(w, nil))
+	until := time.Now().Add(lockWait)
+	for {
+		lock, err := daemon.TakeLock(home)
+		if err == nil {
+			defer lock.Free()
+			return runDaemon(ctx, home, cfg, log, cfg.Idle, nil)
+		}
+		if !errors.Is(err, daemon.ErrRunning) || time.Now().After(until) {
+			return err
+		}
+		if _, err := daemon.Connect(ctx, home); err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// runDaemon serves a home; the caller holds its lock. idle 0 means until ctx
+// ends or somebody stops it.
+func runDaemon(ctx context.Context, home config.Home, cfg config.Config, log *slog.Logger, idle time.Duration, ready func(daemon.State)) error {
+	if err := rotate(home.Log()); err != nil {
+		return err
+	}
+	p, err := compose(home, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	origin := ""
+	return daemon.Run(ctx, daemon.Config{Home: home, Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
+		Accounts: p.accounts, Tools: p.binder.find, Idle: idle, Reload: p.rules.reload, Ready: ready, Log: log,
+		Attach: p.attach(func() string { return origin }),
+		Pages: func(at string) (http.Handler, error) {
+			origin = at // before anything serves
+			return web.New(web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: at})
+		}})
+}
+
+// maxLog is how long the log may be when a daemon starts, in bytes.
+const maxLog = 10 << 20
+
+// rotate keeps one earlier log. A log of this process is not touched: it is
+// open already and goes on where it is.
+func rotate(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() < maxLog {
+		return nil // none, or short enough
+	}
+	return os.Rename(path, path+".1")
+}

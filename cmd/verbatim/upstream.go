@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
+)
+
+// upstream is one MCP server with the gateway before it, for one client.
+type upstream struct {
+	process *gate.Process
+	cfg     gate.Config
+	notes   *daemon.Notes
+}
+
+// attach starts the server that a client asks for. The session comes from
+// this machine and the configuration, never from the client's MCP messages.
+func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (daemon.Upstream, error) {
+	return func(h daemon.Hello, notes *daemon.Notes) (daemon.Upstream, error) {
+		name, command, err := p.server(h)
+		if err != nil {
+			return nil, err
+		}
+		agent := h.Agent
+		if agent == "" {
+			agent = p.cfg.Agent
+		}
+		session, err := localSession(agent)
+		if err != nil {
+			return nil, err
+		}
+		process, err := gate.Start(command, notes)
+		if err != nil {
+			return nil, err
+		}
+		p.log.Info("attached", "server", name, "agent", agent)
+		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
+			Binder: p.binder, Wait: p.cfg.Wait, Page: page(), Log: p.log}}
+		if h.TrustReadHints {
+			u.cfg.Binder = &trusting{binder: p.binder, rules: p.rules, notes: notes, write: &p.catalogs}
+		}
+		return u, nil
+	}
+}
+
+// server says which server a client means and how to start it.
+func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) {
+	c = gate.Command{Path: h.Command, Args: h.Args, Env: h.Env, Dir: h.Dir}
+	name = h.Server
+	if h.Command == "" {
+		declared, ok := p.cfg.Servers[name]
+		if !ok {
+			return "", c, fmt.Errorf("no server of that name is declared; the configuration has: %s", declaredNames(p.cfg.Servers))
+		}
+		c = gate.Command{Path: declared.Command, Args: declared.Args, Env: withEnv(h.Env, declared.Env), Dir: declared.Dir}
+		if c.Dir == "" {
+			c.Dir = h.Dir
+		}
+	} else if name == "" {
+		name = serverName(h.Command, h.Args)
+	}
+	if !config.ServerName.MatchString(name) {
+		return "", c, errors.New("a server's name has 1 to 40 of a-z, 0-9 and -")
+	}
+	return name, c, nil
+}
+
+func declaredNames(servers map[string]config.Server) string {
+	if len(servers) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(servers)), ", ")
+}
+
+// withEnv sets variables on top of an environment.
+func withEnv(env []string, set map[string]string) []string {
+	out := slices.Clone(env)
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		out = slices.DeleteFunc(out, func(pair string) bool { return strings.HasPrefix(pair, k+"=") })
+		out = append(out, k+"="+set[k])
+	}
+	return out
+}
+
+// Serve speaks to the client until either side ends.
+func (u *upstream) Serve(ctx context.Context, client io.ReadWriteCloser) error {
+	return gate.Serve(ctx, u.cfg, client, u.process.Out, u.process.In)
+}
+
+// Stop ends the server.
+func (u *upstream) Stop() { u.process.Stop() }
+
+var _ verbatim.Tools = noTools{}

@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/internal/config"
+)
+
+// Config is what a daemon is made of. Idle, Reload and Ready may be zero.
+type Config struct {
+	Home     config.Home
+	Listen   string // address of the page
+	Tenant   string // the one tenant of the home
+	Gate     *verbatim.Gate
+	Accounts *auth.Accounts
+	Tools    func(name string) (*catalog.Tool, bool)
+	// Pages makes the approvers' pages for the origin that was got.
+	Pages func(origin string) (http.Handler, error)
+	// Attach starts the server of a client. Its error goes to the client.
+	Attach func(h Hello, notes *Notes) (Upstream, error)
+	// Idle is how long a daemon without work stays; 0 means until it is told.
+	Idle time.Duration
+	// Reload is called every second; nil does nothing.
+	Reload func()
+	// Ready is told the state once everything serves.
+	Ready func(State)
+	Log   *slog.Logger
+}
+
+// Daemon serves one home.
+type Daemon struct {
+	cfg      Config
+	log      *slog.Logger
+	state    State
+	attached *attachments
+
+	serving context.Context // ends when calls are no longer taken
+	stop    context.CancelFunc
+
+	draining atomic.Bool
+	touched  atomic.Int64 // when somebody last asked for something, Unix nanoseconds
+	creating sync.Mutex   // one account is made at a time: only the first needs no login
+}
+
+// endGrace bounds how long an ending daemon waits for runs.
+const endGrace = 10 * time.Second
+
+// Run serves a home until ctx ends, somebody asks it to stop, or it has been
+// idle. The caller holds the home's lock and closes the store afterwards.
+func Run(ctx context.Context, cfg Config) error {
+	d := &Daemon{cfg: cfg, log: cfg.Log, attached: newAttachments()}
+	d.serving, d.stop = context.WithCancel(ctx)
+	defer d.stop()
+	d.touch()
+	if _, err := cfg.Gate.Sweep(ctx, true); err != nil {
+		return fmt.Errorf("look after an earlier daemon: %w", err)
+	}
+	page, err := d.openPage()
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	control, socket, err := listen(cfg.Home)
+	if err != nil {
+		return err
+	}
+	defer removeSocket(cfg.Home, socket)
+	d.state = State{PID: os.Getpid(), Build: ThisBuild(), Page: "http://" + page.Addr().String(), Socket: socket}
+	pages, err := cfg.Pages(d.state.Page)
+	if err != nil {
+		return errors.Join(err, control.Close())
+	}
+	return d.serve(control, page, pages)
+}
+
+// serve runs both servers and the sweeper until the end.
+func (d *Daemon) serve(control, page net.Listener, pages http.Handler) error {
+	// The context of requests must outlive d.serving: answers of calls that
+	// finish at the end still go out.
+	servers := []*http.Server{
+		{Handler: d.api(), ReadHeaderTimeout: 10 * time.Second},
+		{Handler: d.noticed(pages), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+			WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10},
+	}
+	failed := make(chan error, len(servers))
+	go func() { failed <- servers[0].Serve(control) }()
+	go func() { failed <- servers[1].Serve(page) }()
+	if err := writeState(d.cfg.Home, d.state); err != nil {
+		d.stop()
+		return errors.Join(err, control.Close())
+	}
+	defer os.Remove(d.cfg.Home.State())
+	d.log.Info("serving", "page", d.state.Page, "socket", d.state.Socket, "version", d.state.Build.Version)
+	if d.cfg.Ready != nil {
+		d.cfg.Ready(d.state)
+	}
+	go d.watch()
+	var err error
+	select {
+	case <-d.serving.Done():
+	case err = <-failed:
+	}
+	d.end(servers)
+	return err
+}
+
+// end stops taking calls, waits for runs that have begun, and closes.
+func (d *Daemon) end(servers []*http.Server) {
+	d.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), endGrace)
+	defer cancel()
+	if d.attached.end(ctx) != nil {
+		d.log.Warn("runs were still going when the daemon ended; they are uncertain")
+	}
+	for _, s := range servers {
+		if s.Shutdown(ctx) != nil {
+			_ = s.Close() // it took too long
+		}
+	}
+}
+
+// openPage listens for browsers; if the port is taken, on a free one.
+func (d *Daemon) openPage() (net.Listener, error) {
+	l, err := net.Listen("tcp", d.cfg.Listen)
+	if err == nil {
+		return l, nil
+	}
+	host, _, splitErr := net.SplitHostPort(d.cfg.Listen)
+	if splitErr != nil {
+		return nil, splitErr
+	}
+	free, freeErr := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if freeErr != nil {
+		return nil, fmt.Errorf("open the page: %w", errors.Join(err, freeErr))
+	}
+	d.log.Warn("the page's address is taken, another one is used", "wanted", d.cfg.Listen, "got", free.Addr().String())
+	return free, nil
+}
+
+// noticed notes that somebody is there.
+func (d *Daemon) noticed(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.touch()
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (d *Daemon) touch() { d.touched.Store(time.Now().UnixNano()) }

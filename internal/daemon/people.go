@@ -1,0 +1,162 @@
+package daemon
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// Account is a person, without secrets.
+type Account struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Principal string   `json:"principal"`
+	Groups    []string `json:"groups"`
+	Active    bool     `json:"active"`
+}
+
+// Accounts is a list of people.
+type Accounts struct {
+	Accounts []Account `json:"accounts"`
+}
+
+// NewAccount asks for an account. The first one needs no login; each later
+// one needs name and password of an account that exists.
+type NewAccount struct {
+	Name      string   `json:"name"`
+	Password  string   `json:"password"`
+	Principal string   `json:"principal,omitempty"`
+	Groups    []string `json:"groups,omitempty"`
+	By        string   `json:"by,omitempty"`
+	ByPass    string   `json:"byPassword,omitempty"`
+}
+
+// Ballot is a person's answer with the password that signs it, typed for
+// this one answer.
+type Ballot struct {
+	Approve  bool   `json:"approve"`
+	Digest   string `json:"digest"` // approvalDigest of what the person was shown
+	Reason   string `json:"reason,omitempty"`
+	Name     string `json:"name"`
+	Password string `json:"password"`
+}
+
+func accountOf(a auth.Account) Account {
+	groups := a.Groups
+	if groups == nil {
+		groups = []string{}
+	}
+	return Account{ID: a.ID, Name: a.Name, Principal: a.Principal, Groups: groups, Active: a.Active}
+}
+
+func (d *Daemon) accounts(r *http.Request) (any, error) {
+	people, err := d.cfg.Accounts.List(r.Context(), d.cfg.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Account, len(people))
+	for i, p := range people {
+		out[i] = accountOf(p)
+	}
+	return Accounts{out}, nil
+}
+
+func (d *Daemon) addAccount(r *http.Request) (any, error) {
+	var n NewAccount
+	if err := decodeBody(r, &n); err != nil {
+		return nil, err
+	}
+	d.creating.Lock()
+	defer d.creating.Unlock()
+	people, err := d.cfg.Accounts.List(r.Context(), d.cfg.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if len(people) > 0 {
+		if n.By == "" {
+			return nil, refuse(http.StatusForbidden, "an account exists already; another one needs its name and password")
+		}
+		if _, err := d.cfg.Accounts.Check(r.Context(), n.By, n.ByPass); err != nil {
+			return nil, personRefusal(err)
+		}
+	}
+	a, err := d.cfg.Accounts.Create(r.Context(), n.Name, n.Password, d.cfg.Tenant, n.Principal, n.Groups)
+	if err != nil {
+		return nil, personRefusal(err)
+	}
+	return accountOf(a), nil
+}
+
+// personRefusal words what auth refuses.
+func personRefusal(err error) error {
+	var throttled *auth.ThrottledError
+	switch {
+	case errors.As(err, &throttled):
+		return refuse(http.StatusTooManyRequests, throttled.Error())
+	case errors.Is(err, auth.ErrCredentials):
+		return refuse(http.StatusForbidden, auth.ErrCredentials.Error())
+	case errors.Is(err, auth.ErrNameTaken):
+		return refuse(http.StatusConflict, auth.ErrNameTaken.Error())
+	case errors.Is(err, auth.ErrName), errors.Is(err, auth.ErrPassword), errors.Is(err, auth.ErrGroup):
+		return refuse(http.StatusUnprocessableEntity, err.Error())
+	default:
+		return err
+	}
+}
+
+// vote checks the password for this one answer, signs it and hands it in.
+func (d *Daemon) vote(r *http.Request) (any, error) {
+	var b Ballot
+	if err := decodeBody(r, &b); err != nil {
+		return nil, err
+	}
+	digest, err := canon.ParseDigest(b.Digest)
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "digest must be that of the action as it was shown")
+	}
+	a, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if a.Terms == nil || a.Terms.Digest != digest {
+		return nil, refuse(http.StatusConflict, "the action is not what was shown; nothing was changed")
+	}
+	if why := d.whyNot(a); b.Approve && why != "" {
+		return nil, refuse(http.StatusConflict, why)
+	}
+	signed, err := d.cfg.Accounts.SignVote(r.Context(), b.Name, b.Password,
+		action.Vote{ActionID: a.ID, Approve: b.Approve, Reason: b.Reason, Digest: digest})
+	if err != nil {
+		return nil, personRefusal(err)
+	}
+	moved, err := d.cfg.Gate.Vote(r.Context(), signed)
+	if err != nil {
+		return nil, voteRefusal(err)
+	}
+	return d.detail(r.Context(), moved)
+}
+
+var voteRefusals = []struct {
+	err    error
+	status int
+}{
+	{action.ErrNotFound, http.StatusNotFound},
+	{action.ErrIneligible, http.StatusForbidden},
+	{action.ErrLate, http.StatusConflict},
+	{action.ErrDigest, http.StatusConflict},
+	{action.ErrVoted, http.StatusConflict},
+	{action.ErrState, http.StatusConflict},
+	{action.ErrStopped, http.StatusConflict},
+}
+
+func voteRefusal(err error) error {
+	for _, r := range voteRefusals {
+		if errors.Is(err, r.err) {
+			return refuse(r.status, r.err.Error()+"; nothing was changed")
+		}
+	}
+	return err
+}
