@@ -67,10 +67,7 @@ func through(t *testing.T, name string, args ...string) (*peer, *verbatimtest.Fi
 	})})
 	clientIn, toGate := io.Pipe()
 	fromGate, clientOut := io.Pipe()
-	client := struct {
-		io.Reader
-		io.Writer
-	}{clientIn, clientOut}
+	client := duplex{clientIn, clientOut}
 	done := make(chan error, 1)
 	go func() {
 		done <- gate.Serve(context.Background(), gate.Config{Gate: f.Gate, Session: f.Session(), Server: "files",
