@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,11 +33,42 @@ func newBench(t *testing.T) bench {
 	if b.accounts, err = authtest.Accounts(b.book, b.clock.Now, 1); err != nil {
 		t.Fatal(err)
 	}
-	b.alice, err = b.accounts.Create(t.Context(), "Alice", password, "acme", "alice@acme", []string{"finance"})
-	if err != nil {
+	b.alice = auth.Account{ID: "person_alice", Name: "Alice", Key: auth.FoldName("Alice"), Tenant: "acme", Principal: "alice@acme",
+		Groups: []string{"finance"}, PasswordHash: hash(), Active: true, CreatedAt: start}
+	if err := b.book.AddAccount(t.Context(), b.alice); err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// hash is made once for all tests: it is meant to be slow.
+var hash = sync.OnceValue(func() string {
+	accounts, err := authtest.Accounts(&authtest.Book{}, nil, 1)
+	if err != nil {
+		return ""
+	}
+	account, err := accounts.Create(context.Background(), "Anybody", password, "acme", "", nil)
+	if err != nil {
+		return ""
+	}
+	return account.PasswordHash
+})
+
+func TestCreateKeepsWhatThePersonIs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	created, err := b.accounts.Create(t.Context(), " Carol ", password, "acme", "carol@acme", []string{"admin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := b.accounts.ByID(t.Context(), created.ID)
+	if err != nil || kept.Name != "Carol" || kept.Key != auth.FoldName("carol") || kept.Tenant != "acme" || kept.Principal != "carol@acme" ||
+		!slices.Equal(kept.Groups, []string{"admin"}) || !kept.Active || !kept.CreatedAt.Equal(start) {
+		t.Errorf("kept %+v, %v", kept, err)
+	}
+	if people, err := b.accounts.List(t.Context(), "acme"); err != nil || len(people) != 2 {
+		t.Errorf("List = %d people, %v; want 2", len(people), err)
+	}
 }
 
 func TestNewRefusesToStartWithoutItsParts(t *testing.T) {
