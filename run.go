@@ -28,7 +28,7 @@ func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, 
 	if !p.tool.Mutation {
 		kind = permit.Read
 	}
-	pm := permit.Issue(kind, a.ID, a.Fence, providerKey(a), a.Payload.Args)
+	pm := permit.Issue(kind, a.ID, a.Fence, action.ProviderKey(a.ID, a.Attempt), a.Payload.Args)
 	done := make(chan Outcome, 1)
 	failed := make(chan error, 1)
 	g.runs.Add(1)
@@ -100,9 +100,6 @@ func (g *Gate) late(ctx context.Context, a action.Action, e execute.Ended) {
 	}
 	g.changes.tell(a.ID)
 }
-
-// providerKey is the same for every attempt of one action.
-func providerKey(a action.Action) string { return a.ID }
 
 func timeout(t *catalog.Tool) time.Duration {
 	if t.Timeout <= 0 {

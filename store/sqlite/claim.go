@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
-	"github.com/seed-de4804fb/verbatim/canon"
 )
 
 // Claim takes an approved row (or one whose claim ran out) and raises its
@@ -181,16 +179,10 @@ func (t *tx) consume(row action.Action) error {
 
 func (t *tx) attempt(a action.Action) error {
 	if _, err := t.exec("INSERT INTO attempt (action_id, attempt, fence, provider_key, started_at) VALUES (?, ?, ?, ?, ?)",
-		a.ID, a.Attempt, a.Fence, providerKey(a), t.now); err != nil {
+		a.ID, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now); err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
 	return nil
-}
-
-// providerKey is what a provider with idempotency keys gets for an attempt:
-// a hash of id and attempt, so that it tells nothing.
-func providerKey(a action.Action) string {
-	return canon.Sum(binary.BigEndian.AppendUint64([]byte(a.ID+"\x00"), uint64(a.Attempt))).String()
 }
 
 func started(a action.Action) facts {
