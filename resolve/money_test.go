@@ -53,6 +53,7 @@ func TestMoneyIsExact(t *testing.T) {
 		{"lower-case code", `{"amount":1,"currency":"usd"}`, "100 USD"},
 		{"upper-case unit", `{"amount":1,"unit":"MILLION","currency":"USD"}`, "100000000 USD"},
 		{"largest", `{"amount":"90071992547409.91","currency":"USD"}`, "9007199254740991 USD"},
+		{"smallest", `{"amount":-9007199254740991,"unit":"minor","currency":"USD"}`, "-9007199254740991 USD"},
 		{"Caribbean guilder", `{"amount":1,"currency":"XCG"}`, "100 XCG"},
 		{"Arab accounting dinar", `{"amount":1,"currency":"XAD"}`, "100 XAD"},
 	} {

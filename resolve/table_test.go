@@ -111,6 +111,27 @@ func TestTableRowsExpire(t *testing.T) {
 	}
 }
 
+func TestIdLivesAsLongAsItsLastRow(t *testing.T) {
+	t.Parallel()
+	never, early, late := resolve.Row{Alias: "a", ID: "V1"}, resolve.Row{Alias: "b", ID: "V1", Expires: noon.Add(-time.Hour)},
+		resolve.Row{Alias: "c", ID: "V1", Expires: noon.Add(time.Hour)}
+	for _, c := range []struct {
+		rows []resolve.Row
+		live bool
+	}{
+		{[]resolve.Row{never, early}, true}, {[]resolve.Row{early, never}, true}, {[]resolve.Row{early, late}, true},
+		{[]resolve.Row{late, early}, true}, {[]resolve.Row{early}, false}, {[]resolve.Row{early, early}, false},
+	} {
+		table, err := resolve.NewTable(c.rows, resolve.TableOptions{Now: func() time.Time { return noon }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := lookup(t, table, canon.StringValue("V1")); (err == nil) != c.live {
+			t.Errorf("%v: %v", c.rows, err)
+		}
+	}
+}
+
 func TestTableIntegerIds(t *testing.T) {
 	t.Parallel()
 	table, err := resolve.NewTable([]resolve.Row{{Alias: "main", ID: "42"}}, resolve.TableOptions{Integer: true})
@@ -151,6 +172,11 @@ func TestParsersRefuseTwoReadings(t *testing.T) {
 		{"CSV with expiry", "alias,id,expires\na,V1,2026-01-01T00:00:00Z\nb,V2,\n", resolve.ParseCSV, true},
 		{"CSV without header", "a,V1\n", resolve.ParseCSV, false},
 		{"CSV with swapped columns", "id,alias\nV1,a\n", resolve.ParseCSV, false},
+		{"CSV with one column", "alias\na\n", resolve.ParseCSV, false},
+		{"CSV with four columns", "alias,id,expires,note\na,V1,,x\n", resolve.ParseCSV, false},
+		{"CSV with another first column", "name,id\na,V1\n", resolve.ParseCSV, false},
+		{"CSV with another second column", "alias,name\na,V1\n", resolve.ParseCSV, false},
+		{"CSV with another third column", "alias,id,note\na,V1,\n", resolve.ParseCSV, false},
 		{"CSV with a short line", "alias,id\na\n", resolve.ParseCSV, false},
 		{"CSV with a bad expiry", "alias,id,expires\na,V1,tomorrow\n", resolve.ParseCSV, false},
 		{"CSV with a stray quote", "alias,id\na\"b,V1\n", resolve.ParseCSV, false},
