@@ -128,6 +128,32 @@ func TestDoublingDefinitionsCompileAndShow(t *testing.T) {
 	}
 }
 
+func TestSchemasThatMultiplyAreRefused(t *testing.T) {
+	t.Parallel()
+	wide := strings.TrimPrefix(strings.Repeat(`,{"minimum":1}`, 3000), ",")
+	var props strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&props, `,"p%d":{"$ref":"#/$defs/w"}`, i)
+	}
+	_, err := schema.Compile([]byte(`{"properties":{`+props.String()[1:]+`},"$defs":{"w":{"allOf":[`+wide+`]}}}`), schema.Options{})
+	var ce *schema.CompileError
+	if !errors.As(err, &ce) || ce.Keyword != "allOf" {
+		t.Errorf("error = %v, want a refusal of allOf", err)
+	}
+}
+
+func TestLongTextTimesLargePatternIsBounded(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Compile([]byte(`{"pattern":"(x+x+){900}y"}`), schema.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vs canon.Violations
+	if err := s.Validate(canon.StringValue(strings.Repeat("x", 1<<20))); !errors.As(err, &vs) || vs[0].Rule != schema.RuleBudget {
+		t.Errorf("error = %v, want %s", err, schema.RuleBudget)
+	}
+}
+
 func TestAtMostTwentyViolations(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Compile([]byte(`{"items":{"type":"integer"}}`), schema.Options{})

@@ -66,7 +66,7 @@ func (r *run) member(o *objectRules, prop int, isProp bool, name string, v canon
 		ok = r.eval(o.props[prop].node, v, sc, nil) && ok
 	}
 	for j := range o.patterns {
-		if p := &o.patterns[j]; r.spend(1+len(name)/64) && p.re.MatchString(name) {
+		if p := &o.patterns[j]; p.match(r, name) {
 			matched = true
 			ok = r.eval(p.node, v, sc, nil) && ok
 		}

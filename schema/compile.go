@@ -53,6 +53,9 @@ func newCompiler(load func(string) ([]byte, bool)) *compiler {
 	}
 }
 
+// maxFlat bounds the sum over all schemas of what always applies with each.
+const maxFlat = 2_000_000
+
 // compile builds every schema of the document, reachable or not: a mistake in
 // an unused definition is still a mistake.
 func (c *compiler) compile(src []byte) (*node, *document, error) {
@@ -73,8 +76,12 @@ func (c *compiler) compile(src []byte) (*node, *document, error) {
 	if err := c.checkLoops(); err != nil {
 		return nil, nil, err
 	}
+	total := 0
 	for _, n := range c.order {
 		n.flat = flatten(n)
+		if total += len(n.flat); total > maxFlat {
+			return nil, nil, refuse(n.where, "allOf", "joins too many subschemas")
+		}
 	}
 	memo := make(admitted, len(c.order))
 	for _, n := range c.order {

@@ -143,6 +143,9 @@ func (memo admitted) of(n *node) TypeSet {
 	case n.types != 0:
 		t = widen(n.types)
 	}
+	if n.enum != nil {
+		t &= typesOf(n.enum)
+	}
 	t &= memo.join(n.anyOf) & memo.join(n.oneOf)
 	if n.ref != nil {
 		t &= memo.of(n.ref)

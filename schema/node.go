@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"regexp"
-
-	"github.com/seed-de4804fb/verbatim/canon"
-)
+import "github.com/seed-de4804fb/verbatim/canon"
 
 // node is one compiled subschema. It is immutable once the compiler is done.
 type node struct {
@@ -68,7 +64,7 @@ type bound struct {
 
 type stringRules struct {
 	min, max int // in Unicode code points; max < 0 is none
-	pattern  *regexp.Regexp
+	pattern  *pattern
 	source   string // the pattern as the author wrote it
 }
 
@@ -106,7 +102,7 @@ type declared struct {
 type slot struct{ prop, req int }
 
 type patternRule struct {
-	re   *regexp.Regexp
+	*pattern
 	node *node
 }
 

@@ -71,6 +71,7 @@ func (z *normalizer) expand(set []*node) []*node {
 	base := len(z.sets)
 	for _, n := range set {
 		for _, x := range n.flat {
+			z.r.spend(1 + (len(z.sets)-base)/16)
 			if !holdsNode(z.sets[base:], x) {
 				z.sets = append(z.sets, x)
 			}
@@ -101,7 +102,7 @@ func (z *normalizer) memberNodes(set []*node, name string) []*node {
 			z.sets = append(z.sets, n.obj.props[s.prop].node)
 		}
 		for i := range n.obj.patterns {
-			if p := &n.obj.patterns[i]; z.r.spend(1) && p.re.MatchString(name) {
+			if p := &n.obj.patterns[i]; p.match(z.r, name) {
 				matched = true
 				z.sets = append(z.sets, p.node)
 			}

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -21,9 +22,21 @@ const (
 // its factor grows with the pattern.
 const maxPattern = 8 << 10
 
+// pattern is a compiled pattern with the size of its program: the time of one
+// match is at most the product of that and the text.
+type pattern struct {
+	re   *regexp.Regexp
+	size int
+}
+
+// match reports whether the pattern occurs in s, and pays for the work.
+func (p *pattern) match(r *run, s string) bool {
+	return r.spend(1+len(s)*p.size/64) && p.re.MatchString(s)
+}
+
 // compilePattern compiles an ECMA-262 pattern for RE2. Syntax that RE2 has
 // not, or that it reads in another way, is refused.
-func compilePattern(source string) (*regexp.Regexp, error) {
+func compilePattern(source string) (*pattern, error) {
 	if len(source) > maxPattern {
 		return nil, fmt.Errorf("pattern is longer than %d bytes", maxPattern)
 	}
@@ -37,7 +50,20 @@ func compilePattern(source string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q is not one that RE2 can match: %w", source, err)
 	}
-	return re, nil
+	size, err := programSize(t.out.String())
+	return &pattern{re, size}, err
+}
+
+func programSize(expr string) (int, error) {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(prog.Inst), nil
 }
 
 type translator struct {

@@ -19,11 +19,17 @@ func (s *Schema) prepare() error {
 		}
 	}
 	s.markFills()
+	steps := 0
 	for _, n := range s.order {
-		if n.hasDefault {
-			if err := s.checkDefault(n); err != nil {
-				return err
-			}
+		if !n.hasDefault {
+			continue
+		}
+		spent, err := s.checkDefault(n)
+		if err != nil {
+			return err
+		}
+		if steps += spent; steps > maxSteps {
+			return refuse(n.where, "default", "takes too much work to check beside the others")
 		}
 	}
 	if err := s.prepareTransforms(); err != nil {
@@ -86,19 +92,18 @@ func (s *Schema) markFills() {
 
 // checkDefault refuses a default that its own schema would not accept as an
 // argument.
-func (s *Schema) checkDefault(n *node) error {
-	err := canon.Check(n.def)
-	if err == nil {
-		r := s.newRun(true)
+func (s *Schema) checkDefault(n *node) (steps int, err error) {
+	r := s.newRun(true)
+	if err = canon.Check(n.def); err == nil {
 		v, _, ok := s.normalize(r, n.def, n, nil, nil)
 		r.forget()
 		ok = r.eval(n, v, nil, nil) && ok
 		err = r.result(ok)
 	}
 	if err == nil {
-		return nil
+		return r.steps, nil
 	}
-	return &CompileError{Pointer: n.where.ptr, Keyword: "default", Reason: "breaks its own schema: " + err.Error(), Err: err}
+	return r.steps, &CompileError{Pointer: n.where.ptr, Keyword: "default", Reason: "breaks its own schema: " + err.Error(), Err: err}
 }
 
 // checkTransformedDefaults refuses a default that a named transform would

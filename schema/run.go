@@ -270,8 +270,9 @@ func (r *run) own(n *node, v canon.Value) bool {
 
 func (r *run) inEnum(n *node, v canon.Value) bool {
 	if n.enumSet != nil {
-		_, ok := n.enumSet[string(v.Canonical())]
-		return ok && r.spend(v.Len())
+		form := v.Canonical()
+		_, ok := n.enumSet[string(form)]
+		return r.spend(1+len(form)/16) && ok
 	}
 	for i := range n.enum {
 		if n.enum[i].Kind() == v.Kind() && r.spend(1+v.Len()) && canon.Equal(n.enum[i], v) {
@@ -313,6 +314,7 @@ func (b *bound) admits(d *decimal) bool {
 func (r *run) text(rules *stringRules, s string) bool {
 	ok := true
 	if rules.min > 0 || rules.max >= 0 {
+		r.spend(len(s) / 64)
 		length := utf8.RuneCountInString(s)
 		if length < rules.min {
 			ok = r.report("minLength", atLeast(rules.min, "character"))
@@ -322,7 +324,7 @@ func (r *run) text(rules *stringRules, s string) bool {
 		}
 	}
 	if rules.pattern != nil && (ok || !r.quiet) {
-		if !r.spend(1+len(s)/64) || !rules.pattern.MatchString(s) {
+		if !rules.pattern.match(r, s) {
 			ok = r.report("pattern", "text that matches "+clip(rules.source))
 		}
 	}
@@ -331,7 +333,7 @@ func (r *run) text(rules *stringRules, s string) bool {
 
 func (r *run) formatted(n *node, s string) bool {
 	f, ok := formats[n.format]
-	if !ok || f.holds(s) {
+	if !ok || r.spend(1+len(s)/64) && f.holds(s) {
 		return true
 	}
 	return r.report("format", f.expected)

@@ -46,6 +46,7 @@ func (u *unknowns) inForce(set []*node, v canon.Value) []*node {
 	base := len(u.sets)
 	add := func(list ...*node) {
 		for _, x := range list {
+			u.r.spend((len(u.sets) - base) / 16)
 			if x != nil && !holdsNode(u.sets[base:], x) {
 				u.sets = append(u.sets, x)
 			}
@@ -204,7 +205,7 @@ func (u *unknowns) find(set []*node, name string) lookup {
 				}
 			}
 			for i := range n.obj.patterns {
-				if p := &n.obj.patterns[i]; u.r.spend(1) && p.re.MatchString(name) {
+				if p := &n.obj.patterns[i]; p.match(u.r, name) {
 					matched, l.declared = true, true
 					u.sets = append(u.sets, p.node)
 				}

@@ -232,11 +232,7 @@ func meet(a, b []canon.Value) []canon.Value {
 // rest is one shape.
 func (out *Node) narrowTypes() {
 	if out.Enum != nil {
-		var kinds TypeSet
-		for _, v := range out.Enum {
-			kinds |= typeOf(v)
-		}
-		out.Types &= kinds
+		out.Types &= typesOf(out.Enum)
 	}
 	one := out.Types &^ TypeNull
 	if one&TypeNumber != 0 {
@@ -245,6 +241,13 @@ func (out *Node) narrowTypes() {
 	if out.Types != TypeAny && bits.OnesCount8(uint8(one)) > 1 {
 		out.Union = true
 	}
+}
+
+func typesOf(list []canon.Value) (t TypeSet) {
+	for _, v := range list {
+		t |= typeOf(v)
+	}
+	return t
 }
 
 func typeOf(v canon.Value) TypeSet {

@@ -135,6 +135,9 @@ func TestDecodeFillsEveryField(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	if got.secret != "" || got.Hidden != "" {
+		t.Error("a field that has no member was filled")
+	}
 }
 
 func TestDecodeRefusesWhatItCannotKeep(t *testing.T) {
