@@ -64,6 +64,9 @@ func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []acti
 	return out, nil
 }
 
+// siblingSize is how much of the arguments of a sibling is shown.
+const siblingSize = 80
+
 // siblings are what else waits from the same agent, oldest first, so that
 // nobody decides on the second step before the first.
 func (s *site) siblings(ctx context.Context, a action.Action) ([]siblingView, error) {
@@ -78,7 +81,7 @@ func (s *site) siblings(ctx context.Context, a action.Action) ([]siblingView, er
 	var out []siblingView
 	for i := len(rows) - 1; i >= 0; i-- {
 		if rows[i].ID != a.ID && rows[i].Agent == a.Agent {
-			out = append(out, siblingView{ID: rows[i].ID, Headline: s.read(rows[i]).headline()})
+			out = append(out, siblingView{ID: rows[i].ID, Headline: s.glance(rows[i]).line(siblingSize)})
 		}
 	}
 	return out, nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
@@ -43,7 +44,10 @@ type fakeGate struct {
 	revoked  []string
 }
 
-var _ web.Gate = (*fakeGate)(nil)
+var (
+	_ web.Gate = (*fakeGate)(nil)
+	_ web.Gate = (*verbatim.Gate)(nil)
+)
 
 func (g *fakeGate) Actions(_ context.Context, f action.Filter) ([]action.Action, error) {
 	g.mu.Lock()

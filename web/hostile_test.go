@@ -137,7 +137,7 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 func TestHostileInputOfFormsAndAddressesIsNeverMarkup(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, payment("act_1"))
-	for _, text := range payloads() {
+	for i, text := range payloads() {
 		q := url.QueryEscape(text)
 		for _, path := range []string{"/?for=" + q + "&tool=" + q, "/actions?state=" + q + "&tool=" + q + "&before=" + q, "/records?action=" + q + "&event=" + q + "&before=" + q, "/" + url.PathEscape(text)} {
 			page := b.get(path).Body.String()
@@ -147,6 +147,9 @@ func TestHostileInputOfFormsAndAddressesIsNeverMarkup(t *testing.T) {
 			if r, found := hidden(page); found {
 				t.Errorf("%+q in an address: %U stands in the page", text, r)
 			}
+		}
+		if i%12 != i/12%12 {
+			continue // a login costs a slow hash: each core once, carriers in turn
 		}
 		login := b.request(http.MethodPost, "/login", url.Values{"name": {text}, "password": {""}, "next": {text}})
 		login.Header.Del("Cookie")

@@ -103,13 +103,15 @@ func (p *inboxView) add(a action.Action, item itemView) {
 }
 
 func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, error) {
-	read := s.read(a)
+	read := s.glance(a)
 	item := itemView{ID: a.ID, Headline: read.headline(), Tool: a.Tool, Agent: a.Agent, For: a.Principal,
 		State: stateWord(a.State), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
-	literal := display.Literal(read.args, "", read.masks)
-	item.Marks = display.CountAlarming(literal)
-	if len(read.sentence) == 0 {
-		item.Excerpt = display.Excerpt(literal, excerptSize)
+	if !read.unread && !read.unreadable {
+		literal := display.Literal(read.args, "", read.masks)
+		item.Marks = display.CountAlarming(literal)
+		if len(read.sentence) == 0 {
+			item.Excerpt = display.Excerpt(literal, excerptSize)
+		}
 	}
 	for i, t := range a.Targets {
 		if i > 0 {

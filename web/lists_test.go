@@ -76,6 +76,25 @@ func TestDecidedActionLeavesTheOwnInbox(t *testing.T) {
 	}
 }
 
+func TestHugeProposalsDoNotSlowTheInboxDown(t *testing.T) {
+	t.Parallel()
+	huge := command("act_1", strings.Repeat("x", 1<<20))
+	var all []action.Action
+	for i := range 200 {
+		a := huge
+		a.ID = fmt.Sprintf("act_%d", i)
+		all = append(all, a)
+	}
+	b := newBench(t, all...)
+	page := b.get("/").Body.String()
+	if len(page) > 1<<20 || len(shown(page)) != 200 || !strings.Contains(text(page), "Call shell.run with 1048590 bytes of arguments") {
+		t.Errorf("the inbox has %d bytes and %d actions", len(page), len(shown(page)))
+	}
+	if !strings.Contains(text(page), "More are waiting than are counted here") {
+		t.Error("a full inbox does not say so")
+	}
+}
+
 func TestHistoryIsPagedWithoutGapsOrRepeats(t *testing.T) {
 	t.Parallel()
 	var all []action.Action

@@ -25,6 +25,34 @@ type reading struct {
 	sentence       []display.Piece
 	badSentence    bool // the template does not fit these arguments
 	argumentsCount int
+	unread         bool // too long for a list
+}
+
+// maxGlance is up to how many bytes of arguments a list reads, so that a few
+// huge proposals do not make the inbox slow for everybody.
+const maxGlance = 64 << 10
+
+// glance reads an action for a list.
+func (s *site) glance(a action.Action) reading {
+	if len(a.Payload.Args)+len(a.Payload.Requested) <= maxGlance {
+		a.Payload.Preview = ""
+		return s.read(a)
+	}
+	r := reading{row: a, unread: true, masks: display.MaskAll()}
+	if tool, found := s.toolOf(a); found {
+		r.tool = tool
+	}
+	return r
+}
+
+// line is a headline with the beginning of the arguments where there is no
+// sentence.
+func (r reading) line(excerpt int) []display.Piece {
+	if len(r.sentence) > 0 || r.unread || r.unreadable {
+		return r.headline()
+	}
+	line := append(r.headline(), display.Piece{Text: ": "})
+	return append(line, display.Excerpt(display.Literal(r.args, "", r.masks), excerpt)...)
 }
 
 // limits let everything be read back that the engine could have stored.
@@ -91,6 +119,9 @@ func (r reading) headline() []display.Piece {
 		verb = "Hand over to the agent "
 	}
 	head := append([]display.Piece{{Text: verb}}, display.Text(r.row.Tool)...)
+	if r.unread {
+		return append(head, display.Piece{Text: " with " + many(len(r.row.Payload.Args), "byte", "bytes") + " of arguments"})
+	}
 	return append(head, display.Piece{Text: " with " + many(r.argumentsCount, "argument", "arguments")})
 }
 

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"errors"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -185,6 +186,12 @@ func TestLoginLeadsToOwnPagesOnly(t *testing.T) {
 		"https://evil.example/actions": "/", "//evil.example/actions": "/", `/\evil.example/actions`: "/", "/actionsX": "/",
 		"javascript:alert(1)": "/", "/logout": "/", "/actions/\r\nSet-Cookie: a=b": "/", "/actions/#x": "/", "/static/style.css": "/",
 	} {
+		page := b.get("/login?" + url.Values{"next": {next}}.Encode()).Body.String()
+		if got := html.UnescapeString(field(t, page, "next")); got != want {
+			t.Errorf("the form for next %q leads to %q; want %q", next, got, want)
+		}
+	}
+	for next, want := range map[string]string{"/records": "/records", "//evil.example/actions": "/"} {
 		w := b.post("/login", url.Values{"name": {"Alice"}, "password": {password}, "next": {next}})
 		if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != want {
 			t.Errorf("login with next %q = %d to %q; want %q", next, w.Code, got, want)
