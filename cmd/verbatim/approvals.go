@@ -60,9 +60,9 @@ func printList(w io.Writer, list daemon.List, state string) error {
 	}
 	rows := make([][]string, len(list.Actions))
 	for i, a := range list.Actions {
-		rows[i] = []string{a.ID, a.State, a.Tool, a.Agent, local(a.CreatedAt), a.Headline}
+		rows[i] = []string{a.ID, a.State, plain(a.Tool), plain(a.Agent), local(a.CreatedAt), a.Headline}
 	}
-	return table(w, []string{"ACTION", "STATE", "TOOL", "AGENT", "SINCE", "WHAT"}, rows)
+	return safeTable(w, []string{"ACTION", "STATE", "TOOL", "AGENT", "SINCE", "WHAT"}, rows)
 }
 
 // local shows a time as the clock on the wall does.
@@ -96,11 +96,12 @@ func approvalsShow(s streams) *cobra.Command {
 	}
 }
 
-// printDetail shows all that a person decides on. Texts of the daemon are
-// safe for a terminal; the rest is made so here.
+// printDetail shows all that a person decides on. Headline and arguments come
+// from the daemon as text that is safe for a terminal; the rest is made so
+// here.
 func printDetail(w io.Writer, d daemon.Detail) error {
 	facts := [][]string{
-		{"action", d.ID}, {"what", d.Headline}, {"state", d.State}, {"tool", d.Tool}, {"agent", d.Agent},
+		{"action", d.ID}, {"state", d.State}, {"tool", d.Tool}, {"agent", d.Agent},
 		{"for", d.Principal}, {"since", local(d.CreatedAt)}, {"waits until", local(d.Deadline)},
 		{"approvers", strings.Join(d.Who, "; ")}, {"decision", d.Code + ": " + d.Reason},
 		{"rules", strings.Join(d.Rules, ", ")}, {"policy", d.Policy}, {"proposal", d.ProposalHash}, {"approval", d.Digest},
@@ -114,6 +115,7 @@ func printDetail(w io.Writer, d daemon.Detail) error {
 	if d.Result != nil {
 		facts = append(facts, []string{"result", strings.TrimSpace(d.Result.Code + " " + d.Result.Evidence + " " + d.Result.Detail)})
 	}
+	fmt.Fprintf(w, "%-12s %s\n", "what", d.Headline)
 	for _, f := range facts {
 		if f[1] != "" {
 			fmt.Fprintf(w, "%-12s %s\n", f[0], plain(f[1]))
@@ -138,9 +140,9 @@ func printRows(w io.Writer, heading string, rows []daemon.Row) {
 	}
 	fmt.Fprintf(w, "\n%s:\n", heading)
 	for _, r := range rows {
-		fmt.Fprintf(w, "  %s = %s\n", plain(r.Name), plain(r.Effective))
+		fmt.Fprintf(w, "  %s = %s\n", r.Name, r.Effective)
 		if r.Requested != "" {
-			fmt.Fprintf(w, "      requested: %s  (%s)\n", plain(r.Requested), plain(r.Change))
+			fmt.Fprintf(w, "      requested: %s  (%s)\n", r.Requested, r.Change)
 		}
 		if r.Unusual {
 			fmt.Fprintln(w, "      careful: it holds characters that are hidden or look like others")

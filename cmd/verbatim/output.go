@@ -29,12 +29,19 @@ func printJSON(w io.Writer, v any) error {
 
 // table prints rows under a heading, in columns.
 func table(w io.Writer, heading []string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(heading, "\t"))
 	for _, r := range rows {
 		for i := range r {
 			r[i] = plain(r[i])
 		}
+	}
+	return safeTable(w, heading, rows)
+}
+
+// safeTable prints rows whose texts are safe for a terminal already.
+func safeTable(w io.Writer, heading []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(heading, "\t"))
+	for _, r := range rows {
 		fmt.Fprintln(t, strings.Join(r, "\t"))
 	}
 	return t.Flush()

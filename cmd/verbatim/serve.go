@@ -68,7 +68,7 @@ func serveInForeground(ctx context.Context, home config.Home, cfg config.Config,
 	}
 	defer lock.Free()
 	log := slog.New(slog.NewTextHandler(s.err, nil))
-	return runDaemon(ctx, home, cfg, log, 0, func(state daemon.State) {
+	return runDaemon(ctx, lock, home, cfg, log, 0, func(state daemon.State) {
 		if asJSON {
 			_ = printJSON(s.out, state) // whoever reads this has gone, the daemon stays
 			return
@@ -89,7 +89,7 @@ func serveInBackground(ctx context.Context, home config.Home, cfg config.Config,
 		lock, err := daemon.TakeLock(home)
 		if err == nil {
 			defer lock.Free()
-			return runDaemon(ctx, home, cfg, log, cfg.Idle, nil)
+			return runDaemon(ctx, lock, home, cfg, log, cfg.Idle, nil)
 		}
 		if !errors.Is(err, daemon.ErrRunning) || time.Now().After(until) {
 			return err
@@ -101,9 +101,10 @@ func serveInBackground(ctx context.Context, home config.Home, cfg config.Config,
 	}
 }
 
-// runDaemon serves a home; the caller holds its lock. idle 0 means until ctx
-// ends or somebody stops it.
-func runDaemon(ctx context.Context, home config.Home, cfg config.Config, log *slog.Logger, idle time.Duration, ready func(daemon.State)) error {
+// runDaemon serves the home of a lock. idle 0 means until ctx ends or somebody
+// stops it.
+func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg config.Config, log *slog.Logger,
+	idle time.Duration, ready func(daemon.State)) error {
 	if err := rotate(home.Log()); err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func runDaemon(ctx context.Context, home config.Home, cfg config.Config, log *sl
 	}
 	defer p.close()
 	origin := ""
-	return daemon.Run(ctx, daemon.Config{Home: home, Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
+	return daemon.Run(ctx, lock, daemon.Config{Home: home, Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, Tools: p.binder.find, Idle: idle, Reload: p.rules.reload, Ready: ready, Log: log,
 		Attach: p.attach(func() string { return origin }),
 		Pages: func(at string) (http.Handler, error) {

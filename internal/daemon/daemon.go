@@ -42,6 +42,7 @@ type Config struct {
 // Daemon serves one home.
 type Daemon struct {
 	cfg      Config
+	lock     *Lock
 	log      *slog.Logger
 	state    State
 	attached *attachments
@@ -58,9 +59,9 @@ type Daemon struct {
 const endGrace = 10 * time.Second
 
 // Run serves a home until ctx ends, somebody asks it to stop, or it has been
-// idle. The caller holds the home's lock and closes the store afterwards.
-func Run(ctx context.Context, cfg Config) error {
-	d := &Daemon{cfg: cfg, log: cfg.Log, attached: newAttachments()}
+// idle. The caller closes the store and frees the lock afterwards.
+func Run(ctx context.Context, lock *Lock, cfg Config) error {
+	d := &Daemon{cfg: cfg, lock: lock, log: cfg.Log, attached: newAttachments()}
 	d.serving, d.stop = context.WithCancel(ctx)
 	defer d.stop()
 	d.touch()

@@ -17,6 +17,11 @@ func (d *Daemon) watch() {
 			return
 		case <-tick.C:
 		}
+		if !d.lock.held() {
+			d.log.Error("the home has been removed; ending")
+			d.stop()
+			return
+		}
 		if _, err := d.cfg.Gate.Sweep(d.serving, false); err != nil && d.serving.Err() == nil {
 			d.log.Error("the sweep failed", "error", err)
 		}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-de4804fb/verbatim/internal/config"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"verbatim":  func() { os.Exit(run()) },
+		"notes-mcp": notesServer,
+		"mcp-call":  mcpCall,
+		"sleep-ms":  sleepMS,
+	})
+}
+
+// TestScripts runs every script of testdata/script against this very binary.
+// The first word of a script's name is the command that it is about.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "../../testdata/script", Setup: freshHome,
+		RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID}})
+}
+
+var actionID = regexp.MustCompile(`act_[a-z0-9]+`)
+
+// firstID puts the first action id of a file into a variable: first-id FILE
+// VARIABLE.
+func firstID(ts *testscript.TestScript, _ bool, args []string) {
+	id := actionID.FindString(ts.ReadFile(args[0]))
+	if id == "" {
+		ts.Fatalf("%s holds no action id", args[0])
+	}
+	ts.Setenv(args[1], id)
+}
+
+// freshHome gives a script a home of its own, and ends its daemon afterwards.
+func freshHome(e *testscript.Env) error {
+	home := e.WorkDir + "/home"
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	settings := "listen: 127.0.0.1:0\nwait: 200ms\n"
+	if err := os.WriteFile(home+"/verbatim.yaml", []byte(settings), 0o600); err != nil {
+		return err
+	}
+	e.Setenv(config.HomeVariable, home)
+	e.Setenv("NOTES", e.WorkDir+"/notes.txt")
+	e.Defer(func() { endDaemon(home) })
+	return nil
+}
