@@ -29,24 +29,24 @@ func newView(s *Schema) *view {
 	return w
 }
 
-func (w *view) root() *Node { return w.of([]*node{w.s.root}) }
+func (w *view) root() *Node { return w.of([]part{{n: w.s.root}}) }
 
 // part is a subschema that certainly applies, at least where the value is not
 // null.
 type part struct {
 	n          *node
-	noDefaults bool // reached through anyOf, where defaults are not filled
+	noDefaults bool // it or a node above is in anyOf: defaults are not filled
 }
 
-// of returns the view of a value that all nodes of set judge.
-func (w *view) of(set []*node) *Node {
+// of returns the view of a value that all subschemas of set judge.
+func (w *view) of(set []part) *Node {
 	key := w.key(set)
 	if n, ok := w.built[key]; ok {
 		return n
 	}
 	types := TypeAny
-	for _, n := range set {
-		types &= n.wants
+	for _, p := range set {
+		types &= p.n.wants
 	}
 	if w.open[key] || len(w.built) > maxView {
 		return &Node{Types: types, Union: true, Open: true}
@@ -67,10 +67,13 @@ func (w *view) of(set []*node) *Node {
 	return out
 }
 
-func (w *view) key(set []*node) string {
+func (w *view) key(set []part) string {
 	var b strings.Builder
-	for _, n := range set {
-		b.WriteString(strconv.Itoa(w.ids[n]))
+	for _, p := range set {
+		b.WriteString(strconv.Itoa(w.ids[p.n]))
+		if p.noDefaults {
+			b.WriteByte('-')
+		}
 		b.WriteByte(' ')
 	}
 	return b.String()
@@ -78,18 +81,21 @@ func (w *view) key(set []*node) string {
 
 // parts lists what certainly applies. union is true if a branch could add to
 // the shape.
-func (w *view) parts(set []*node) (parts []part, union bool) {
-	have := map[*node]bool{}
+func (w *view) parts(set []part) (parts []part, union bool) {
+	have := map[*node]int{}
 	add := func(n *node, noDefaults bool) {
 		for _, x := range n.flat {
-			if !have[x] {
-				have[x] = true
-				parts = append(parts, part{x, noDefaults})
+			i, twice := have[x]
+			if twice {
+				parts[i].noDefaults = parts[i].noDefaults && noDefaults
+				continue
 			}
+			have[x] = len(parts)
+			parts = append(parts, part{x, noDefaults})
 		}
 	}
-	for _, n := range set {
-		add(n, false)
+	for _, p := range set {
+		add(p.n, p.noDefaults)
 	}
 	var branches []*node
 	for i := 0; i < len(parts); i++ {
@@ -302,7 +308,7 @@ func (w *view) property(out *Node, parts []part, name string, have map[string]bo
 		return
 	}
 	have[name] = true
-	var kids []*node
+	var kids []part
 	required := false
 	for _, p := range parts {
 		if p.n.obj == nil {
@@ -313,18 +319,18 @@ func (w *view) property(out *Node, parts []part, name string, have map[string]bo
 		matched := listed && s.prop >= 0
 		if matched {
 			kid := p.n.obj.props[s.prop].node
-			kids = append(kids, kid)
+			kids = append(kids, part{kid, p.noDefaults})
 			_, filled := kid.defaultValue()
 			required = required || filled && !p.noDefaults
 		}
 		for i := range p.n.obj.patterns {
 			if p.n.obj.patterns[i].re.MatchString(name) {
 				matched = true
-				kids = append(kids, p.n.obj.patterns[i].node)
+				kids = append(kids, part{p.n.obj.patterns[i].node, p.noDefaults})
 			}
 		}
 		if !matched && p.n.obj.additional != nil {
-			kids = append(kids, p.n.obj.additional)
+			kids = append(kids, part{p.n.obj.additional, p.noDefaults})
 		}
 	}
 	out.Properties = append(out.Properties, Property{Name: name, Node: w.of(kids), Required: required})
@@ -332,7 +338,7 @@ func (w *view) property(out *Node, parts []part, name string, have map[string]bo
 
 // elements sets the element shape; a tuple has none.
 func (w *view) elements(out *Node, parts []part) {
-	var kids []*node
+	var kids []part
 	for _, p := range parts {
 		if p.n.arr == nil {
 			continue
@@ -341,7 +347,7 @@ func (w *view) elements(out *Node, parts []part) {
 			return
 		}
 		if p.n.arr.items != nil {
-			kids = append(kids, p.n.arr.items)
+			kids = append(kids, part{p.n.arr.items, p.noDefaults})
 		}
 	}
 	if len(kids) > 0 {

@@ -64,6 +64,10 @@ func TestTypedView(t *testing.T) {
 			src:  `{"anyOf":[{"type":"object","properties":{"d":{"type":"integer","default":1}}},{"type":"null"}]}`,
 			want: "object or null (d? integer default)",
 		},
+		"no defaults anywhere below anyOf": {
+			src:  `{"anyOf":[{"type":"array","items":{"type":"object","properties":{"d":{"type":"integer","default":1}}}},{"type":"null"}]}`,
+			want: "array or null [object (d? integer default)]",
+		},
 		"nullable object by oneOf fills defaults": {
 			src:  `{"oneOf":[{"type":"object","properties":{"d":{"type":"integer","default":1}}},{"type":"null"}]}`,
 			want: "object or null (d integer default)",
