@@ -35,8 +35,16 @@ func (c *conn) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
 	return out
 }
 
+// explain answers with the sentence and the envelope. The envelope is
+// structured content, except where the tool declares an output schema: a
+// client holds that against errors too, and would drop the whole answer.
 func (c *conn) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
-	r := wire.ToolResult{Text: c.sentence(o), IsError: true, Structured: o.Envelope()}
+	r := wire.ToolResult{Text: c.sentence(o), IsError: true}
+	if c.shaped(m.Name()) {
+		r.Data = string(o.Envelope())
+	} else {
+		r.Structured = o.Envelope()
+	}
 	if m.ProtocolVersion() != "" {
 		r.ResultType = "complete"
 	}
@@ -46,6 +54,12 @@ func (c *conn) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
 		return c.failure(m.ID(), wire.CodeInternal, "the call did not run")
 	}
 	return out
+}
+
+func (c *conn) shaped(name string) bool {
+	c.list.mu.Lock()
+	defer c.list.mu.Unlock()
+	return c.list.tools[name].shaped
 }
 
 // sentence is what the model reads. The page's address is for its people; it

@@ -41,6 +41,7 @@ type listing struct {
 type listed struct {
 	tool    *catalog.Tool
 	refused verbatim.Code
+	shaped  bool // it declares an output schema
 }
 
 func (l *listing) stale() {
@@ -103,7 +104,7 @@ func (c *conn) fetch(ctx context.Context) (map[string]listed, error) {
 				return nil, fmt.Errorf("the server lists a tool twice")
 			}
 			tool, refused := c.cfg.Binder.Bind(c.cfg.Server, t)
-			tools[t.Name] = listed{tool, refused}
+			tools[t.Name] = listed{tool, refused, t.OutputSchema != nil}
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return tools, nil

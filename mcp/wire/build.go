@@ -53,6 +53,8 @@ func NewError(id ID, code Code, message string, data []byte) (*Message, error) {
 type ToolResult struct {
 	// Text is the one plain sentence that the model reads.
 	Text string
+	// Data is a second text, for programs; "" leaves it out.
+	Data string
 	// IsError is always written, also when false.
 	IsError bool
 	// Structured is the raw structuredContent; nil leaves it out.
@@ -70,12 +72,12 @@ func NewToolResult(id ID, r ToolResult) (*Message, error) {
 	if r.ResultType != "" {
 		members = append(members, field{"resultType", appendText(nil, r.ResultType)})
 	}
-	text, err := objectOf([]field{{"type", []byte(`"text"`)}, {"text", appendText(nil, r.Text)}})
+	content, err := textContent(r.Text, r.Data)
 	if err != nil {
 		return nil, err
 	}
 	members = append(members,
-		field{"content", append(append([]byte{'['}, text...), ']')},
+		field{"content", content},
 		field{"isError", strconv.AppendBool(nil, r.IsError)})
 	if r.Structured != nil {
 		members = append(members, field{"structuredContent", r.Structured})
@@ -88,6 +90,23 @@ func NewToolResult(id ID, r ToolResult) (*Message, error) {
 		return nil, err
 	}
 	return NewResult(id, result)
+}
+
+// textContent is a content array of one text, or of two.
+func textContent(text, data string) ([]byte, error) {
+	out, err := objectOf([]field{{"type", []byte(`"text"`)}, {"text", appendText(nil, text)}})
+	if err != nil {
+		return nil, err
+	}
+	out = append([]byte{'['}, out...)
+	if data != "" {
+		second, err := objectOf([]field{{"type", []byte(`"text"`)}, {"text", appendText(nil, data)}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, ','), second...)
+	}
+	return append(out, ']'), nil
 }
 
 // field is a member of an object that is built: a name that needs no

@@ -29,6 +29,9 @@ func TestBuiltMessages(t *testing.T) {
 		{"tool result", func() (*wire.Message, error) {
 			return wire.NewToolResult(wire.NumberID(1), wire.ToolResult{Text: "done"})
 		}, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"isError":false}}`},
+		{"tool result with a text for programs", func() (*wire.Message, error) {
+			return wire.NewToolResult(wire.NumberID(1), wire.ToolResult{Text: "no", Data: `{"code":"denied"}`, IsError: true})
+		}, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no"},{"type":"text","text":"{\"code\":\"denied\"}"}],"isError":true}}`},
 		{"tool result with everything", func() (*wire.Message, error) {
 			return wire.NewToolResult(wire.NumberID(1), wire.ToolResult{
 				Text: "no", IsError: true, Structured: []byte(`{"code":"denied"}`), ResultType: "complete", Meta: []byte(`{"k":1}`),

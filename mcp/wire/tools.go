@@ -19,9 +19,12 @@ type Tool struct {
 	Name        string
 	Raw         []byte // the tool object, exact bytes
 	InputSchema []byte // raw, always an object
-	Annotations []byte // raw, nil if absent; hints of the server, never a basis of decisions
-	Digest      canon.Digest
-	Form        Form
+	// OutputSchema is raw, nil if absent. Clients hold structured content
+	// against it, also that of an error.
+	OutputSchema []byte
+	Annotations  []byte // raw, nil if absent; hints of the server, never a basis of decisions
+	Digest       canon.Digest
+	Form         Form
 
 	at     span // the tool object in the bytes it was read from
 	nameAt span // its quoted name there
@@ -119,6 +122,8 @@ func readTool(src []byte, where span, pointer string) (Tool, *Error) {
 			tool.Name, named = textAt(src, x.value)
 		case "inputSchema":
 			tool.InputSchema = x.value.of(src)
+		case "outputSchema":
+			tool.OutputSchema = x.value.of(src)
 		case "annotations":
 			tool.Annotations = x.value.of(src)
 		}
