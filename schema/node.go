@@ -40,6 +40,7 @@ type node struct {
 	shared bool    // target of a reference: its verdict is worth remembering
 	wants  TypeSet // types that any branch would admit, for coercion
 	fills  bool    // a default can act here or below
+	deep   bool    // a default can act on a member or an element, or below
 }
 
 type truth int8

@@ -63,6 +63,19 @@ func (z *normalizer) acts(v canon.Value, set []*node) bool {
 	return false
 }
 
+// actsBelow is acts for the members or elements of a value.
+func (z *normalizer) actsBelow(set []*node) bool {
+	if z.everywhere {
+		return true
+	}
+	for _, n := range set {
+		if n.deep {
+			return true
+		}
+	}
+	return false
+}
+
 // expand adds what always applies with the nodes of set.
 func (z *normalizer) expand(set []*node) []*node {
 	if len(set) == 1 {
@@ -122,6 +135,9 @@ func (z *normalizer) object(v canon.Value, set []*node, m *mark, f *mark) canon.
 	fresh := e.len()
 	z.fill(&e, f)
 	z.defaults(&e, set)
+	if m == nil && f == nil && !z.actsBelow(set) {
+		return e.value()
+	}
 	for i := range e.len() {
 		name, x := e.at(i)
 		base := len(z.sets)
@@ -144,6 +160,9 @@ func (z *normalizer) object(v canon.Value, set []*node, m *mark, f *mark) canon.
 }
 
 func (z *normalizer) array(v canon.Value, set []*node, m *mark, f *mark) canon.Value {
+	if m == nil && f == nil && !z.actsBelow(set) {
+		return v
+	}
 	var elems []canon.Value
 	for i := range v.Len() {
 		base := len(z.sets)

@@ -88,6 +88,11 @@ func (s *Schema) markFills() {
 			}
 		}
 	}
+	for _, n := range s.order {
+		for _, x := range n.nextInstance() {
+			n.deep = n.deep || x != nil && x.fills
+		}
+	}
 }
 
 // checkDefault refuses a default that its own schema would not accept as an
