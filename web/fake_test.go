@@ -41,6 +41,7 @@ type fakeGate struct {
 	votes    []action.Vote
 	records  []audit.Record
 	fail     error
+	refuse   error // of votes and revocations
 	revoked  []string
 }
 
@@ -99,6 +100,9 @@ func (g *fakeGate) Vote(ctx context.Context, v action.Vote) (action.Action, erro
 	if err := g.accounts.VerifyVote(v); err != nil {
 		return action.Action{}, err
 	}
+	if g.refuse != nil {
+		return action.Action{}, g.refuse
+	}
 	voter, err := g.accounts.ByID(ctx, v.Voter)
 	if err != nil {
 		return action.Action{}, action.ErrIneligible
@@ -135,6 +139,9 @@ func (g *fakeGate) Vote(ctx context.Context, v action.Vote) (action.Action, erro
 func (g *fakeGate) Revoke(_ context.Context, tenant, id, account, reason string) (action.Action, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.refuse != nil {
+		return action.Action{}, g.refuse
+	}
 	for i := range g.actions {
 		if g.actions[i].ID == id && g.actions[i].Tenant == tenant {
 			g.actions[i].State = action.Revoked

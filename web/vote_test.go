@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -253,5 +255,49 @@ func TestWhatCannotBeShownCannotBeApproved(t *testing.T) {
 				t.Errorf("reject = %d; want 303", w.Code)
 			}
 		})
+	}
+}
+
+func TestRefusalsOfTheEngineAreSaidInPlainWords(t *testing.T) {
+	t.Parallel()
+	withdrawable := payment("act_2")
+	withdrawable.State = action.Approved
+	b := newBench(t, payment("act_1"), withdrawable)
+	approve := b.fill(t, "/actions/act_1", "/actions/act_1/approve")
+	revoke := b.fill(t, "/actions/act_2", "/actions/act_2/revoke", "reason", "mistake")
+	for _, test := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{action.ErrLate, http.StatusConflict, "deadline has passed"},
+		{action.ErrDigest, http.StatusConflict, "not what you were shown"},
+		{action.ErrVoted, http.StatusConflict, "decided on this already"},
+		{action.ErrState, http.StatusConflict, "has moved on"},
+		{action.ErrIneligible, http.StatusForbidden, "may not decide"},
+		{action.ErrStopped, http.StatusConflict, "stopped this kind"},
+		{action.ErrNotFound, http.StatusNotFound, "no such page"},
+		{errors.New("secret detail"), http.StatusInternalServerError, "could not be made"},
+	} {
+		b.gate.refuse = fmt.Errorf("vote: %w", test.err)
+		for path, form := range map[string]url.Values{"/actions/act_1/approve": approve, "/actions/act_2/revoke": revoke} {
+			w := b.post(path, form)
+			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) || strings.Contains(w.Body.String(), "secret detail") {
+				t.Errorf("%s: %v = %d, does not say %q", path, test.err, w.Code, test.says)
+			}
+		}
+	}
+}
+
+func TestDisabledPersonDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	form := b.fill(t, "/actions/act_1", "/actions/act_1/approve")
+	if err := b.accounts.Disable(t.Context(), b.alice.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.join(t, "Bert", tenant)
+	if w := b.post("/actions/act_1/approve", form); w.Code != http.StatusForbidden || b.gate.counted() != 0 {
+		t.Errorf("approve = %d with %d votes; want 403 and none", w.Code, b.gate.counted())
 	}
 }

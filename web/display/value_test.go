@@ -209,3 +209,18 @@ func FuzzRowsNeverPanicAndShowEveryMember(f *testing.F) {
 		}
 	})
 }
+
+func FuzzSentenceShowsNothingUnseen(f *testing.F) {
+	f.Add("Pay {amountMinor|money} to {vendorId}", `{"amountMinor":5,"currency":"USD","vendorId":"\u202e"}`)
+	f.Add("{/a/0}{", `{"a":["x"]}`)
+	f.Fuzz(func(t *testing.T, template, args string) {
+		v, err := canon.Decode([]byte(args), canon.Options{})
+		if err != nil {
+			return
+		}
+		pieces, ok := display.Sentence(template, v, display.Masks{})
+		if r, found := unseen(display.Plain(pieces)); found || ok && template == "" {
+			t.Errorf("%+q with %+q shows %U", template, args, r)
+		}
+	})
+}
