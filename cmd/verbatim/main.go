@@ -21,11 +21,11 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return execute(ctx, os.Args[1:], terminalStreams())
+	return commandLine(ctx, os.Args[1:], terminalStreams())
 }
 
-// execute runs one command line and returns the exit code.
-func execute(ctx context.Context, args []string, s streams) int {
+// commandLine runs one command line and returns the exit code.
+func commandLine(ctx context.Context, args []string, s streams) int {
 	root := rootCommand(s)
 	root.SetArgs(args)
 	root.SetIn(s.in)
@@ -55,6 +55,11 @@ func rootCommand(s streams) *cobra.Command {
 		openCommand(s),
 		approvalsCommand(s),
 		auditCommand(s),
+		callCommand(s),
+		explainCommand(s),
+		canonCommand(s),
+		catalogCommand(s),
+		policyCommand(s),
 		versionCommand(s),
 	)
 	return root
