@@ -11,7 +11,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/internal/needs"
+	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/web"
 )
 
@@ -118,5 +120,29 @@ func TestOtherSitesCannotActInARealBrowser(t *testing.T) {
 	}
 	if n := b.gate.counted(); n != 0 {
 		t.Errorf("%d votes were counted", n)
+	}
+}
+
+// TestPagesFitAPhoneAndADesk looks for what sticks out sideways: there a
+// part of a value would hide.
+func TestPagesFitAPhoneAndADesk(t *testing.T) {
+	long := strings.Repeat("https://example.test/", 60)
+	wide := command("act_2", long)
+	wide.Agent, wide.Principal, wide.Owner = strings.Repeat("agent", 40), strings.Repeat("principal", 30), strings.Repeat("owner", 40)
+	wide.Targets = []snapshot.Target{{Type: "url", ID: long}}
+	wide.Decision.Reason = long
+	b := newBench(t, payment("act_1"), sealed(wide))
+	b.gate.records = []audit.Record{{Seq: 1, ID: "rec_1", At: start, Tenant: tenant, Event: "suspended", Action: "act_1", By: long, Facts: map[string]string{"digest": long}}}
+	address, ctx := b.serve(t), browser(t)
+	do(t, ctx, chromedp.Navigate(address+"/login"), chromedp.SendKeys(chromedp.CSS("#name"), "Alice"),
+		chromedp.SendKeys(chromedp.CSS("#password"), password), chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS(".items")))
+	for _, width := range []int64{320, 390, 768, 1280} {
+		for _, path := range []string{"/", "/actions", "/actions/act_1", "/actions/act_2?show=all", "/records", "/records/1", "/nowhere"} {
+			do(t, ctx, chromedp.EmulateViewport(width, 800), chromedp.Navigate(address+path))
+			out, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
+			if err != nil || out > 0 {
+				t.Errorf("%s at %d: %d pixels stick out, %v", path, width, out, err)
+			}
+		}
 	}
 }
