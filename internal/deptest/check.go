@@ -168,14 +168,15 @@ func (c *checker) unused() {
 }
 
 // names checks what a package is called, and that tests stand outside of what
-// they test. export_test.go is the place for the few openings they need.
+// they test. export_test.go is the place for the few openings they need. Of a
+// program nothing can be imported, so its tests stand inside.
 func (c *checker) names(f *file) {
 	name := f.syntax.Name.Name
 	inner := strings.TrimSuffix(name, "_test")
 	if slices.Contains(c.rules.Names, inner) || slices.Contains(c.rules.Names, path.Base(f.dir)) {
 		c.fault(f.syntax.Name.Pos(), "a name says what a thing is", "package %s", name)
 	}
-	if f.test && name == inner && !strings.HasPrefix(path.Base(f.name), "export_") {
+	if f.test && name == inner && name != "main" && !strings.HasPrefix(path.Base(f.name), "export_") {
 		c.fault(f.syntax.Name.Pos(), "tests use what users use", "test file in package %s", name)
 	}
 }

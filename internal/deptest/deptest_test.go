@@ -96,6 +96,7 @@ func TestEveryRuleIsSeenFailing(t *testing.T) {
 		{"an init function", "web/a.go", "package web\nfunc init() {}\n", []string{"web/a.go:2: package web has an init function"}},
 		{"a method called init", "web/a.go", "package web\ntype t int\nfunc (t) init() {}\n", nil},
 		{"a test inside the package", "web/a_test.go", "package web\n", []string{"web/a_test.go:1: test file in package web"}},
+		{"a test of a program", "cmd/verbatim/a_test.go", "package main\n", nil},
 		{"an opening for tests", "web/export_test.go", "package web\n", nil},
 		{"testdata is not read", "web/testdata/a.go", "package util\nfunc init() {}\n", nil},
 	} {
