@@ -15,7 +15,13 @@ type Fill struct {
 // the schema again to the parsed value changes nothing.
 //
 // A fill whose parent object is absent does nothing, as for defaults.
-func (s *Schema) Apply(v canon.Value, fill []Fill) (canon.Value, []canon.Change, error) {
+func (s *Schema) Apply(v canon.Value, fill []Fill) (out canon.Value, changes []canon.Change, err error) {
+	defer refusePanic(&err)
+	out, changes, err = s.apply(v, fill)
+	return out, changes, err
+}
+
+func (s *Schema) apply(v canon.Value, fill []Fill) (canon.Value, []canon.Change, error) {
 	if err := s.checkValue(v); err != nil {
 		return canon.Value{}, nil, err
 	}

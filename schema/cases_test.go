@@ -131,6 +131,19 @@ func TestE28AndV01HugeExponentIsRefusedWithoutPanic(t *testing.T) {
 	}
 }
 
+func TestV01AFaultOfTheEngineRefuses(t *testing.T) {
+	t.Parallel()
+	var broken schema.Schema // never compiled: every use of it is a fault
+	err := broken.Validate(canon.NullValue())
+	if diff := cmp.Diff([]string{"(root) " + schema.RuleBroken}, violationTexts(t, err)); diff != "" {
+		t.Error(diff)
+	}
+	_, _, err = broken.Apply(canon.NullValue(), nil)
+	if diff := cmp.Diff([]string{"(root) " + schema.RuleBroken}, violationTexts(t, err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestV06NumbersKeepTheirDecimalValue(t *testing.T) {
 	t.Parallel()
 	base := `{"properties":{"n":{"type":"integer","maximum":9007199254740990},"p":{"type":"number","multipleOf":0.01}}}`

@@ -48,7 +48,7 @@ func compilePattern(source string) (*pattern, error) {
 	}
 	re, err := regexp.Compile(t.out.String())
 	if err != nil {
-		return nil, fmt.Errorf("pattern %q is not one that RE2 can match: %w", source, err)
+		return nil, fmt.Errorf("pattern %q is not one that RE2 can match: %w", clip(source), err)
 	}
 	size, err := programSize(t.out.String())
 	return &pattern{re, size}, err
@@ -73,7 +73,7 @@ type translator struct {
 }
 
 func (t *translator) fail(what string) error {
-	return fmt.Errorf("%s at byte %d of pattern %q cannot be matched in linear time or has no RE2 form", what, t.i, t.in)
+	return fmt.Errorf("%s at byte %d of pattern %q cannot be matched in linear time or has no RE2 form", what, t.i, clip(t.in))
 }
 
 func (t *translator) rest() string { return t.in[t.i:] }

@@ -13,6 +13,7 @@ const (
 	RuleUnknown   = "unknown_member"  // a member that the schema does not declare
 	RuleUnstable  = "schema_unstable" // normalizing twice would give another value
 	RuleTransform = "transform"       // a transform refused the value
+	RuleBroken    = "schema_broken"   // the engine failed; nothing is accepted
 )
 
 // maxSteps bounds the work of one call: subschemas met, patterns tried,

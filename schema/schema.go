@@ -62,12 +62,21 @@ func compilePure(src []byte, opt Options, load func(uri string) ([]byte, bool)) 
 
 // Validate checks v and changes nothing: pure validation with formats as
 // annotations and unknown members kept. It fails with [canon.Violations].
-func (s *Schema) Validate(v canon.Value) error {
+func (s *Schema) Validate(v canon.Value) (err error) {
+	defer refusePanic(&err)
 	r := s.newRun(false)
 	if err := s.checkValue(v); err != nil {
 		return err
 	}
 	return r.result(r.eval(s.root, v, nil, nil))
+}
+
+// refusePanic is the second line behind the bounds: a fault of the engine
+// refuses the value and leaves the process alone.
+func refusePanic(err *error) {
+	if p := recover(); p != nil {
+		*err = canon.Refuse("", RuleBroken, "a value that the schema can judge")
+	}
 }
 
 // Root returns the typed view of the schema. It is shared; do not change it.
