@@ -195,7 +195,8 @@ func TestDefinitionOfALibraryToolMovesWithIt(t *testing.T) {
 		}
 		digests[tool.Definition] = true
 	}
-	if define(t, transfer()).Definition != define(t, transfer()).Definition {
+	one, same := define(t, transfer()), define(t, transfer())
+	if one.Definition != same.Definition {
 		t.Error("one tool has two definitions")
 	}
 }
