@@ -38,11 +38,23 @@ func FindHome() (Home, error) {
 // Path returns a file of the home.
 func (h Home) Path(name string) string { return filepath.Join(string(h), name) }
 
-// The files of a home.
-func (h Home) Config() string  { return h.Path("verbatim.yaml") }
-func (h Home) Store() string   { return h.Path("verbatim.db") }
-func (h Home) Keys() string    { return h.Path("keys") }
+// Config is the file of settings.
+func (h Home) Config() string { return h.Path("verbatim.yaml") }
+
+// Store is the database.
+func (h Home) Store() string { return h.Path("verbatim.db") }
+
+// Keys is the directory of keys.
+func (h Home) Keys() string { return h.Path("keys") }
+
+// Catalog is the file that describes tools.
 func (h Home) Catalog() string { return h.Path("catalog.yaml") }
-func (h Home) Policy() string  { return h.Path("policy") }
-func (h Home) State() string   { return h.Path("daemon.json") }
-func (h Home) Log() string     { return h.Path("daemon.log") }
+
+// Policy is the directory of rules.
+func (h Home) Policy() string { return h.Path("policy") }
+
+// State says where the running daemon is.
+func (h Home) State() string { return h.Path("daemon.json") }
+
+// Log is what the daemon writes about itself; it is not the audit log.
+func (h Home) Log() string { return h.Path("daemon.log") }
