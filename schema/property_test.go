@@ -251,9 +251,13 @@ func TestApplyIsIdempotentSoundAndBlindToOrder(t *testing.T) {
 		if rapid.IntRange(0, 3).Draw(t, "wild") == 0 {
 			src, value = drawDocument(t, true), func(t *rapid.T) any { return drawInstance(t, 3) }
 		}
-		s, err := schema.Compile(src, drawOptions(t))
+		opt := drawOptions(t)
+		s, err := schema.Compile(src, opt)
 		if err != nil {
 			requireLoop(t, src, err)
+			return
+		}
+		if s = withTransforms(t, s, src, opt); s == nil {
 			return
 		}
 		other := oracle(src)
@@ -269,6 +273,23 @@ func TestApplyIsIdempotentSoundAndBlindToOrder(t *testing.T) {
 			checkApply(t, s, other, src, v)
 		}
 	})
+}
+
+// withTransforms compiles again with transforms at members that exist; nil if
+// a default stands in the way.
+func withTransforms(t *rapid.T, s *schema.Schema, src []byte, opt schema.Options) *schema.Schema {
+	for _, pointer := range []string{"/a", "/b", "/a/a", "/b/a", "/c/0", "/t"} {
+		if s.Knows(pointer) && rapid.IntRange(0, 3).Draw(t, "transform") == 0 {
+			name := rapid.SampledFrom([]string{"trim", "lower", "upper", "nfc", "collapseSpace"}).Draw(t, "name")
+			opt.Transforms = append(opt.Transforms, schema.Transform{Pointer: pointer, Name: name})
+		}
+	}
+	with, err := schema.Compile(src, opt)
+	if err != nil {
+		requireLoop(t, src, err)
+		return nil
+	}
+	return with
 }
 
 func checkApply(t *rapid.T, s *schema.Schema, other *jsonschema.Schema, src []byte, v canon.Value) {

@@ -26,7 +26,7 @@ func (d *toolSchema) draw(t *rapid.T, depth int) shape {
 	case 0:
 		return scalar(t, "integer", 3, []any{3, 7, "3", "7", 2.5, nil, "x"})
 	case 1:
-		return scalar(t, "string", "d", []any{"d", "s", "5", 5, nil, true})
+		return scalar(t, "string", "d", []any{"d", "s", " S ", "5", 5, nil, true})
 	case 2:
 		return scalar(t, "boolean", true, []any{true, false, "true", "no", nil, 1})
 	case 3, 4:
