@@ -3,6 +3,7 @@ package verbatim
 import (
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
@@ -88,9 +89,18 @@ type proposal struct {
 	now      time.Time
 	raw      []byte
 	request  canon.Value // requested arguments; diagnostic
+	parsed   canon.Value // after the schema, before the resolvers
 	answered []resolve.Answered
 	frozen   snapshot.Proposal
 	mark     canon.Digest // fingerprint
+}
+
+// kind says what is proposed.
+func (p *proposal) kind() action.Kind {
+	if p.handoff != nil {
+		return action.KindHandoff
+	}
+	return action.KindCall
 }
 
 // name is what policy and records call the thing proposed.

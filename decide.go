@@ -2,6 +2,7 @@ package verbatim
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -23,6 +24,9 @@ func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (p
 		in.Approval = facts
 	}
 	d := g.evaluate(ctx, in, p)
+	if err := ctx.Err(); err != nil { // the caller has gone; that is no decision
+		return policy.Decision{}, err
+	}
 	version, err := g.policyVersion(ctx, p)
 	d.PolicyVersion = version
 	return d, err
@@ -92,15 +96,36 @@ func refusal(c Code) policy.Decision {
 func (g *Gate) deny(ctx context.Context, p *proposal, d policy.Decision) (Outcome, error) {
 	a := g.row(p, d, nil)
 	a.State = action.Denied
-	a, err := g.cfg.Store.Decide(ctx, a)
-	return outcomeOf(a), err
+	stored, err := g.cfg.Store.Decide(ctx, a)
+	if errors.Is(err, action.ErrKeyTaken) && p.refused != "" && !(stored.Fingerprint == p.mark && stored.State.Terminal()) {
+		// The key of another call must not keep this refusal out of the record.
+		a.Key = ""
+		stored, err = g.cfg.Store.Decide(ctx, a)
+	}
+	if err != nil {
+		return g.obstacle(p, stored, err)
+	}
+	return outcomeOf(stored), nil
+}
+
+// refuse records that an allowed call must not begin after all. It leaves the
+// idempotency key free: what stands in the way may go.
+func (g *Gate) refuse(ctx context.Context, p *proposal, d policy.Decision, code Code, member string) (Outcome, error) {
+	unkeyed := *p
+	unkeyed.call.IdempotencyKey = ""
+	no := refusal(code)
+	no.PolicyVersion, no.Rules = d.PolicyVersion, d.Rules
+	no.Reason = string(code) + ": " + member
+	o, err := g.deny(ctx, &unkeyed, no)
+	o.Member = member
+	return o, err
 }
 
 // row is a new action of a proposal under a decision.
 func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Action {
 	s := p.session
 	a := action.Action{
-		ID: ids.New("act"), Kind: action.KindCall, Tenant: s.Tenant, Principal: s.Principal,
+		ID: ids.New("act"), Kind: p.kind(), Tenant: s.Tenant, Principal: s.Principal,
 		Agent: s.Agent, Owner: s.Owner, Task: s.Task, GrantID: s.Grant.ID, GrantDigest: s.Grant.Digest,
 		Tool: p.name(), Definition: p.tool.Definition, Mutation: p.tool.Mutation,
 		HighImpact: p.tool.HighImpact() || d.RaiseImpact,
@@ -113,7 +138,7 @@ func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Acti
 			Args: p.frozen.Args.Text()},
 	}
 	if p.handoff != nil {
-		a.Kind, a.Hash = action.KindHandoff, p.handoff.Hash
+		a.Hash = p.handoff.Hash
 	}
 	if preview != nil {
 		a.Payload.Preview = preview.text
@@ -161,13 +186,18 @@ func (e *epochs) forget() {
 }
 
 // policyVersion is the digest of the rules that can apply to the tool with
-// the tool's own epoch in the store.
+// the tool's own epoch in the store. Rules that were replaced while the call
+// walked get a version that no commit point takes: a call on its way must not
+// bring them back.
 func (g *Gate) policyVersion(ctx context.Context, p *proposal) (string, error) {
 	tenant, tool := p.session.Tenant, p.name()
-	if p.policy == nil {
+	digest, ok := rulesOf(p.policy, tool)
+	if !ok {
 		return "", nil
 	}
-	digest := canon.Sum([]byte(p.policy.Version(tool)))
+	if !g.rulesInForce(tool, digest) {
+		return replacedVersion(digest), nil
+	}
 	key := string(canon.ArrayValue(canon.StringValue(tenant), canon.StringValue(tool)).Canonical())
 	if version, ok := g.epochs.get(key, digest); ok {
 		return version, nil
@@ -176,6 +206,31 @@ func (g *Gate) policyVersion(ctx context.Context, p *proposal) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !g.rulesInForce(tool, digest) {
+		return replacedVersion(digest), nil
+	}
 	g.epochs.set(key, digest, version)
 	return version, nil
+}
+
+func (g *Gate) rulesInForce(tool string, digest canon.Digest) bool {
+	now, ok := rulesOf(g.engine(), tool)
+	return ok && now == digest
+}
+
+// replacedVersion is of epoch 0, which no store gives out.
+func replacedVersion(digest canon.Digest) string { return digest.String()[:16] + ".0" }
+
+// rulesOf is the digest of the rules of an engine that can apply to a tool.
+// An engine that panics has none.
+func rulesOf(e policy.Engine, tool string) (digest canon.Digest, ok bool) {
+	if e == nil {
+		return canon.Digest{}, false
+	}
+	defer func() {
+		if recover() != nil {
+			digest, ok = canon.Digest{}, false
+		}
+	}()
+	return canon.Sum([]byte(e.Version(tool))), true
 }

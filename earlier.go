@@ -3,6 +3,7 @@ package verbatim
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
@@ -34,26 +35,62 @@ func (g *Gate) keyed(ctx context.Context, p *proposal) (*action.Action, *Outcome
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.Fingerprint == p.mark && resumable(a, p) {
+	if o := differs(a, p); o != nil {
+		return nil, o, nil
+	}
+	if a, err = g.current(ctx, a, p); err != nil {
+		return nil, nil, err
+	}
+	if resumable(a, p) {
 		return &a, nil, nil
 	}
-	switch execute.Repeat(a, sameRequest(a, p), a.Fingerprint == p.mark) {
+	switch execute.Repeat(a, true, true) {
 	case execute.New:
 		return nil, nil, nil
-	case execute.Resume:
-		return &a, nil, nil
 	case execute.Pending:
 		o, err := g.hold(ctx, p, a)
 		o.Replayed = o.Status == StatusApprovalRequired
 		return nil, &o, err
-	case execute.Mismatch:
-		return nil, problem(a, CodeIdempotencyMismatch, ""), nil
-	case execute.Moved:
-		return nil, problem(a, CodeTargetChanged, movedMember(a, p)), nil
 	default: // Stored, Running, Unknown: the row says it all
 		o := outcomeOf(a)
 		o.Replayed = true
 		return nil, &o, nil
+	}
+}
+
+// differs answers a call whose key belongs to another one; nil if it is the
+// same.
+func differs(a action.Action, p *proposal) *Outcome {
+	switch execute.Repeat(a, sameRequest(a, p), a.Fingerprint == p.mark) {
+	case execute.Mismatch:
+		return problem(a, CodeIdempotencyMismatch, "")
+	case execute.Moved:
+		return problem(a, CodeTargetChanged, movedMember(a, p))
+	default:
+		return nil
+	}
+}
+
+// current returns a row as it stands now: one whose time is over has ended,
+// though nobody has swept it yet.
+func (g *Gate) current(ctx context.Context, a action.Action, p *proposal) (action.Action, error) {
+	if !overdue(a, p.now) {
+		return a, nil
+	}
+	if _, err := g.Sweep(ctx, false); err != nil {
+		return a, err
+	}
+	return g.cfg.Store.Action(ctx, a.Tenant, a.ID)
+}
+
+func overdue(a action.Action, now time.Time) bool {
+	switch a.State {
+	case action.PendingApproval, action.Approved, action.Claimed:
+		return !a.Deadline.IsZero() && !now.Before(a.Deadline)
+	case action.Executing:
+		return !a.LeaseUntil.IsZero() && !now.Before(a.LeaseUntil)
+	default:
+		return false
 	}
 }
 
@@ -64,7 +101,7 @@ func resumable(a action.Action, p *proposal) bool {
 }
 
 func sameRequest(a action.Action, p *proposal) bool {
-	return a.Tool == p.name() && a.Payload.Requested == string(p.request.Canonical())
+	return a.Kind == p.kind() && a.Agent == p.session.Agent && a.Tool == p.name() && a.Payload.Requested == string(p.request.Canonical())
 }
 
 // named answers a call that names an approval.
@@ -78,6 +115,12 @@ func (g *Gate) named(ctx context.Context, p *proposal) (*action.Action, *Outcome
 	}
 	if !sameRequest(a, p) {
 		return nil, problem(a, CodeApprovalMismatch, differingMember(a.Payload.Requested, p.request)), nil
+	}
+	if o, err := g.foreignKey(ctx, a, p); o != nil || err != nil {
+		return nil, o, err
+	}
+	if a, err = g.current(ctx, a, p); err != nil {
+		return nil, nil, err
 	}
 	switch {
 	case resumable(a, p):
@@ -94,7 +137,24 @@ func (g *Gate) named(ctx context.Context, p *proposal) (*action.Action, *Outcome
 
 // mine: an approval is of use to the caller and tool that it was given for.
 func mine(a action.Action, p *proposal) bool {
-	return a.Principal == p.session.Principal && a.Agent == p.session.Agent && a.Tool == p.name() && a.Terms != nil
+	return a.Kind == p.kind() && a.Principal == p.session.Principal && a.Agent == p.session.Agent &&
+		a.Tool == p.name() && a.Terms != nil
+}
+
+// foreignKey refuses a call that names one action by its approval and another
+// by its key.
+func (g *Gate) foreignKey(ctx context.Context, a action.Action, p *proposal) (*Outcome, error) {
+	if p.call.IdempotencyKey == "" || p.call.IdempotencyKey == a.Key {
+		return nil, nil
+	}
+	other, err := g.cfg.Store.ByKey(ctx, p.session.Tenant, p.session.Principal, p.call.IdempotencyKey)
+	if errors.Is(err, action.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return problem(other, CodeIdempotencyMismatch, ""), nil
 }
 
 // differingMember points at the first member that differs, in the order of
@@ -119,8 +179,15 @@ func (g *Gate) same(ctx context.Context, p *proposal) (*action.Action, *Outcome,
 		if a.Key != "" || !a.CallerGone && !resumable(a, p) {
 			continue
 		}
+		if a, err = g.current(ctx, a, p); err != nil {
+			return nil, nil, err
+		}
 		if resumable(a, p) {
-			if code, _ := g.compare(ctx, a, p); code == "" {
+			code, _, err := g.compare(ctx, a, p)
+			if err != nil {
+				return nil, nil, err
+			}
+			if code == "" {
 				return &a, nil, nil
 			}
 			continue
@@ -147,21 +214,21 @@ func problem(a action.Action, code Code, member string) *Outcome {
 }
 
 // compare says how the approval differs from the call walked again: the code
-// and the member, or "".
-func (g *Gate) compare(ctx context.Context, a action.Action, p *proposal) (Code, string) {
+// and the member, or "". It fails only where the store does.
+func (g *Gate) compare(ctx context.Context, a action.Action, p *proposal) (Code, string, error) {
 	version, err := g.policyVersion(ctx, p)
 	if err != nil {
-		return CodeApprovalStale, "policyVersion"
+		return "", "", err
 	}
 	now := g.row(p, refusal(CodeApprovalRequired), nil)
 	now.Decision.PolicyVersion = version
 	if member := approval.Moved(a, now); member != "" {
-		return CodeTargetChanged, member
+		return CodeTargetChanged, member, nil
 	}
 	if member := approval.Stale(a, now); member != "" {
-		return CodeApprovalStale, member
+		return CodeApprovalStale, member, nil
 	}
-	return "", ""
+	return "", "", nil
 }
 
 func movedMember(a action.Action, p *proposal) string {

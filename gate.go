@@ -33,8 +33,11 @@ type Config struct {
 	// where policy does not say; the default is throw.
 	Denials policy.ResultMode
 
-	PolicyTimeout time.Duration // default 1 s
-	Log           *slog.Logger  // nil discards
+	PolicyTimeout time.Duration // default 1 s, 10 ms to 10 s
+	// ResolveTimeout bounds the transforms and resolvers of one call; the
+	// default is 10 s, the range 10 ms to 1 min.
+	ResolveTimeout time.Duration
+	Log            *slog.Logger // nil discards
 }
 
 // Gate is the one way through. It is safe for concurrent use.
@@ -63,6 +66,7 @@ func New(cfg Config) (*Gate, error) {
 			return nil, err
 		}
 	}
+	cfg.ResolveTimeout = resolveTimeout(cfg.ResolveTimeout)
 	log := cfg.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -154,9 +158,15 @@ func (g *Gate) settle(ctx context.Context, p *proposal) (Outcome, error) {
 	if !ok {
 		return g.deny(ctx, p, refusal(CodeDryRunFailed))
 	}
-	switch {
-	case d.Effect == policy.RequireApproval:
+	if d.Effect == policy.RequireApproval {
 		return g.suspend(ctx, p, d, preview)
+	}
+	code, member, err := g.aged(ctx, p, d) // old answers are asked for again
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case code != "":
+		return g.refuse(ctx, p, d, code, member)
 	case !p.tool.Mutation:
 		return g.read(ctx, p, d)
 	default:

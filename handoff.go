@@ -1,6 +1,7 @@
 package verbatim
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -48,6 +49,7 @@ func (g *Gate) proposeHandoff(ctx context.Context, s Session, c Call) (*proposal
 		return nil, &inputError{StageSnapshot, "", err}
 	}
 	h := snapshot.ProposeHandoff(s.Agent, c.Tool, frozen)
+	c.Arguments = bytes.Clone(c.Arguments)
 	p := &proposal{session: s, call: c, policy: g.engine(), now: now, raw: c.Arguments, request: request, handoff: &h,
 		tool: handoffTool(c.Tool), handler: execute.HandlerFunc(givePayload)}
 	p.frozen.Args, p.frozen.Hash = frozen, h.Hash

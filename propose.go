@@ -1,9 +1,11 @@
 package verbatim
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -44,6 +46,7 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 	if err != nil {
 		return nil, err
 	}
+	c.Arguments = bytes.Clone(c.Arguments) // the caller may use its buffer again
 	p := &proposal{session: s, call: c, policy: g.engine(), now: now, raw: rawArguments(c)}
 	bound, known := g.cfg.Tools.Tool(c.Tool)
 	if !known || bound.Tool == nil {
@@ -57,11 +60,11 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Knows}); err != nil {
 		return nil, &inputError{StageJSON, p.tool.Name, err}
 	}
-	parsed, changes, err := g.parse(p)
+	changes, err := g.parse(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return p, g.freeze(ctx, p, parsed, changes)
+	return p, g.freeze(ctx, p, changes)
 }
 
 func rawArguments(c Call) []byte {
@@ -95,22 +98,31 @@ func (g *Gate) closed(p *proposal, tool *catalog.Tool, why Code) (*proposal, err
 }
 
 // parse is the one schema step: fill, normalize, validate.
-func (g *Gate) parse(p *proposal) (canon.Value, []canon.Change, error) {
+func (g *Gate) parse(ctx context.Context, p *proposal) ([]canon.Change, error) {
 	if d := p.tool.DryRun; d != nil && d.Argument != "" {
 		if _, sent := p.request.Lookup(d.Argument); sent {
-			return canon.Value{}, nil, &inputError{StageSchema, p.tool.Name, canon.Refuse(d.Argument, "dry_run_argument",
+			return nil, &inputError{StageSchema, p.tool.Name, canon.Refuse(d.Argument, "dry_run_argument",
 				"no such member: the dry run is made for you")}
 		}
 	}
 	fills, err := fills(p.session, p.tool.Identity)
 	if err != nil {
-		return canon.Value{}, nil, fmt.Errorf("session: %w", err)
+		return nil, fmt.Errorf("session: %w", err)
 	}
-	parsed, changes, err := p.tool.Proposal.Apply(p.request, fills)
+	schema, request := p.tool.Proposal, p.request
+	type result struct {
+		parsed  canon.Value
+		changes []canon.Change
+	}
+	out, err := bounded(ctx, g.cfg.ResolveTimeout, func(context.Context) (r result, err error) {
+		r.parsed, r.changes, err = schema.Apply(request, fills)
+		return r, err
+	})
 	if err != nil {
-		return canon.Value{}, nil, &inputError{StageSchema, p.tool.Name, err}
+		return nil, &inputError{StageSchema, p.tool.Name, err}
 	}
-	return parsed, changes, nil
+	p.parsed = out.parsed
+	return out.changes, nil
 }
 
 func fills(s Session, members []identity.Member) ([]schema.Fill, error) {
@@ -127,11 +139,12 @@ func fills(s Session, members []identity.Member) ([]schema.Fill, error) {
 
 // freeze resolves, checks identity and freezes. A spoofed identity is frozen
 // too, so that its denial can be recorded.
-func (g *Gate) freeze(ctx context.Context, p *proposal, parsed canon.Value, changes []canon.Change) error {
-	resolved, more, answered, err := resolve.Apply(ctx, p.tool.Resolvers, parsed, p.now)
+func (g *Gate) freeze(ctx context.Context, p *proposal, changes []canon.Change) error {
+	found, err := g.resolve(ctx, p, p.now)
 	if err != nil {
 		return &inputError{StageResolve, p.tool.Name, err}
 	}
+	resolved := found.args
 	if p.tool.Own != nil && p.tool.Own != p.tool.Proposal {
 		if err := p.tool.Own.Validate(resolved); err != nil {
 			return &inputError{StageSchema, p.tool.Name, err}
@@ -148,12 +161,31 @@ func (g *Gate) freeze(ctx context.Context, p *proposal, parsed canon.Value, chan
 	if err != nil {
 		return &inputError{StageSnapshot, p.tool.Name, err}
 	}
-	p.answered = answered
+	p.answered = found.answered
 	p.frozen = snapshot.Propose(p.session.Agent, p.tool.Name, frozen)
-	p.frozen.Changes = append(changes, more...)
-	p.frozen.Targets, p.frozen.Evidence = targets, evidence(answered)
+	p.frozen.Changes = append(changes, found.changes...)
+	p.frozen.Targets, p.frozen.Evidence = targets, evidence(found.answered)
 	p.mark = fingerprint(p)
 	return nil
+}
+
+// resolution is what the resolvers made of the parsed arguments.
+type resolution struct {
+	args     canon.Value
+	changes  []canon.Change
+	answered []resolve.Answered
+}
+
+// resolve asks the resolvers of the tool, within the time that they have.
+func (g *Gate) resolve(ctx context.Context, p *proposal, now time.Time) (resolution, error) {
+	rules, parsed := p.tool.Resolvers, p.parsed
+	if len(rules) == 0 {
+		return resolution{args: parsed}, nil
+	}
+	return bounded(ctx, g.cfg.ResolveTimeout, func(ctx context.Context) (r resolution, err error) {
+		r.args, r.changes, r.answered, err = resolve.Apply(ctx, rules, parsed, now)
+		return r, err
+	})
 }
 
 func evidence(answered []resolve.Answered) []snapshot.Evidence {

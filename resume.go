@@ -16,38 +16,56 @@ const claimLease = 30 * time.Second
 // computed again from the call's own bytes. Policy has run again with the
 // approval as evidence; d is what it said.
 func (g *Gate) resume(ctx context.Context, p *proposal, d policy.Decision, a action.Action) (Outcome, error) {
-	code, member := g.recheck(ctx, p, d, a)
+	code, member, err := g.recheck(ctx, p, d, a)
+	if code == "" && err == nil {
+		code, err = g.verify(ctx, a)
+	}
+	if err == nil {
+		err = ctx.Err() // a caller that has gone voids nothing
+	}
+	if err != nil {
+		return outcomeOf(a), err
+	}
 	claimed, err := g.cfg.Store.Claim(ctx, a.ID, claimLease)
 	if err != nil {
-		return g.obstacle(claimed, err)
+		return g.obstacle(p, claimed, err)
 	}
-	if code == "" {
-		if code = g.verify(ctx, claimed); code == "" {
-			return g.run(ctx, p, claimed)
-		}
+	if code != "" {
+		return g.void(ctx, claimed, code, member)
 	}
-	return g.void(ctx, claimed, code, member)
+	return g.run(ctx, p, claimed)
 }
 
-// recheck says what no longer holds: a code and the member, or "".
-func (g *Gate) recheck(ctx context.Context, p *proposal, d policy.Decision, a action.Action) (Code, string) {
-	if code, member := g.compare(ctx, a, p); code != "" {
-		return code, member
+// recheck says what no longer holds: a code and the member, or "". It fails
+// only where the store does.
+func (g *Gate) recheck(ctx context.Context, p *proposal, d policy.Decision, a action.Action) (Code, string, error) {
+	code, member, err := g.compare(ctx, a, p)
+	switch {
+	case err != nil || code != "":
+		return code, member, err
+	case d.Effect == policy.Deny:
+		return Code(d.Code), "decision", nil
+	case d.Effect == policy.RequireApproval && !covers(a.Terms.Requirements, d.Approval.Requirements):
+		return CodeApprovalStale, "requirements", nil
 	}
-	if d.Effect == policy.Deny {
-		return Code(d.Code), "decision"
+	if code, member := g.previewAgain(ctx, p, a); code != "" {
+		return code, member, nil
 	}
-	if d.Effect == policy.RequireApproval && !covers(a.Terms.Requirements, d.Approval.Requirements) {
-		return CodeApprovalStale, "requirements"
+	return g.aged(ctx, p, d)
+}
+
+// previewAgain makes the dry run once more where the catalog asks for it.
+func (g *Gate) previewAgain(ctx context.Context, p *proposal, a action.Action) (Code, string) {
+	dry := p.tool.DryRun
+	if dry == nil || !dry.Required || !dry.Recheck {
+		return "", ""
 	}
-	if dry := p.tool.DryRun; dry != nil && dry.Required && dry.Recheck {
-		again, ok := g.preview(ctx, p)
-		if !ok {
-			return CodeDryRunFailed, "dryRunDigest"
-		}
-		if again.digest != a.Terms.Preview {
-			return CodeApprovalStale, "dryRunDigest"
-		}
+	again, ok := g.preview(ctx, p)
+	switch {
+	case !ok:
+		return CodeDryRunFailed, "dryRunDigest"
+	case again.digest != a.Terms.Preview:
+		return CodeApprovalStale, "dryRunDigest"
 	}
 	return "", ""
 }
@@ -70,18 +88,21 @@ func covers(had, want []action.Requirement) bool {
 	return true
 }
 
-// verify checks the votes' signatures at the last moment before the commit
-// point. The store checks in the same transaction that the voters may still
-// vote.
-func (g *Gate) verify(ctx context.Context, a action.Action) Code {
+// verify checks the votes' signatures at the last moment before the claim; an
+// approved action takes no more votes. The store checks in the commit point's
+// transaction that the voters may still vote.
+func (g *Gate) verify(ctx context.Context, a action.Action) (Code, error) {
 	if approval.Digest(a) != a.Terms.Digest {
-		return CodeApprovalUnverified
+		return CodeApprovalUnverified, nil
 	}
 	votes, err := g.cfg.Store.Votes(ctx, a.Tenant, a.ID)
-	if err != nil || approval.CheckVotes(g.cfg.Votes, votes) != nil {
-		return CodeApprovalUnverified
+	if err != nil {
+		return "", err
 	}
-	return ""
+	if approval.CheckVotes(g.cfg.Votes, votes) != nil {
+		return CodeApprovalUnverified, nil
+	}
+	return "", nil
 }
 
 // void ends a claimed action as denied: its approval is of no use any more.

@@ -21,7 +21,7 @@ const leaseSlack = 15 * time.Second
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack})
 	if err != nil {
-		return g.notBegun(ctx, a, started, err)
+		return g.notBegun(ctx, p, a, started, err)
 	}
 	a = started
 	kind := permit.Mutation
@@ -30,62 +30,71 @@ func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, 
 	}
 	pm := permit.Issue(kind, a.ID, a.Fence, action.ProviderKey(a.ID, a.Attempt), a.Payload.Args)
 	done := make(chan Outcome, 1)
-	failed := make(chan error, 1)
 	g.runs.Add(1)
 	go func() {
 		defer g.runs.Done()
-		o, err := g.finish(context.WithoutCancel(ctx), p, a, pm)
-		if err != nil {
-			failed <- err
-			return
-		}
-		done <- o
+		done <- g.finish(context.WithoutCancel(ctx), p, a, pm)
 	}()
 	select {
 	case o := <-done:
 		return o, nil
-	case err := <-failed:
-		return outcomeOf(a), err
 	case <-ctx.Done(): // the run goes on; only its caller is gone
-		return outcomeOf(a), g.leave(ctx, a.ID)
+		g.leave(ctx, a.ID)
+		return outcomeOf(a), nil
 	}
 }
 
-// notBegun words why the commit point refused. A claimed action whose
-// approval cannot hold any more ends as denied.
-func (g *Gate) notBegun(ctx context.Context, claimed, inTheWay action.Action, err error) (Outcome, error) {
-	stale := errors.Is(err, action.ErrStale)
-	if stale { // this process may only have remembered an old version
+// notBegun words why the commit point refused. A claimed action that it
+// refused ends as denied, so that nothing looks as if it ran; a new one gets
+// a row that says why. An unknown end of the commit leaves the row to the
+// sweeper, and nothing was sent.
+func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Action, err error) (Outcome, error) {
+	code, member := CodeApprovalStale, ""
+	switch {
+	case errors.Is(err, action.ErrStale): // this process may only have remembered an old version
 		g.epochs.forget()
+		member = "policyVersion"
+	case errors.Is(err, action.ErrIneligible):
+		member = "votes"
+	case errors.Is(err, action.ErrStopped):
+		code = CodeStopped
+	case errors.Is(err, action.ErrUncertain) && a.State == action.Claimed:
+		if _, err := g.void(ctx, a, CodeApprovalStale, "supersedes"); err != nil {
+			return outcomeOf(a), err
+		}
+		return g.obstacle(p, inTheWay, err)
+	default:
+		if inTheWay.ID == "" {
+			inTheWay = a
+		}
+		return g.obstacle(p, inTheWay, err)
 	}
-	if claimed.State == action.Claimed && (stale || errors.Is(err, action.ErrIneligible)) {
-		return g.void(ctx, claimed, CodeApprovalStale, err.Error())
+	if a.State == action.Claimed {
+		return g.void(ctx, a, code, member)
 	}
-	if inTheWay.ID == "" {
-		inTheWay = claimed
-	}
-	return g.obstacle(inTheWay, err)
+	return g.refuse(ctx, p, policy.Decision{PolicyVersion: a.Decision.PolicyVersion, Rules: a.Decision.Rules}, code, member)
 }
 
 // finish runs the tool and stores how it ended. If that cannot be stored the
 // answer is uncertain, and the sweeper will say so in the store.
-func (g *Gate) finish(ctx context.Context, p *proposal, a action.Action, pm permit.Permit) (Outcome, error) {
+func (g *Gate) finish(ctx context.Context, p *proposal, a action.Action, pm permit.Permit) Outcome {
+	stored := make(chan struct{}) // a late answer waits for the end that it corrects
+	defer close(stored)
 	end, err := execute.Run(ctx, pm, p.handler, execute.Options{
 		Timeout: timeout(p.tool), ErrorsUnclear: p.tool.Errors == catalog.ErrorsUnclear,
-		Late: func(e execute.Ended) { g.late(ctx, a, e) },
+		Late: func(e execute.Ended) { <-stored; g.late(ctx, a, e) },
 	})
 	if err != nil {
-		end = execute.Ended{State: action.Failed, Result: action.Result{Evidence: action.EvidenceProved,
-			Code: execute.CodeNotRun, Detail: err.Error()}}
+		end = execute.NotRun(err)
 	}
-	stored, err := g.cfg.Store.Finish(ctx, action.Ending{ID: a.ID, Fence: a.Fence, State: end.State, Result: end.Result})
+	now, err := g.cfg.Store.Finish(ctx, action.Ending{ID: a.ID, Fence: a.Fence, State: end.State, Result: end.Result})
 	g.changes.tell(a.ID)
 	if err == nil {
-		return outcomeOf(stored), nil
+		return outcomeOf(now)
 	}
 	g.log.Error("the outcome could not be recorded", "action", a.ID, "error", err)
 	a.State = action.Uncertain
-	return outcomeOf(a), nil
+	return outcomeOf(a)
 }
 
 // late records an answer that came after the run was called uncertain. The
@@ -112,19 +121,17 @@ func timeout(t *catalog.Tool) time.Duration {
 // row: a read changes nothing that could be uncertain.
 func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcome, error) {
 	a, err := g.cfg.Store.Decide(ctx, g.row(p, d, nil))
+	if errors.Is(err, action.ErrStopped) {
+		return g.refuse(ctx, p, d, CodeStopped, "")
+	}
 	if err != nil {
 		return Outcome{Tool: p.name()}, err
 	}
 	pm := permit.Issue(permit.Read, a.ID, 0, "", p.frozen.Args.Text())
 	end, err := execute.Run(ctx, pm, p.handler, execute.Options{Timeout: timeout(p.tool)})
 	if err != nil {
-		return Outcome{}, err
+		end = execute.NotRun(err)
 	}
-	o := outcomeOf(a)
-	o.Output, o.IsError, o.Evidence = end.Result.Output, end.Result.IsError, end.Result.Evidence
-	o.Status, o.Code, o.State = StatusOK, CodeOK, end.State
-	if end.State != action.Succeeded && !(end.Result.IsError && len(end.Result.Output) > 0) {
-		o.Status, o.Code = StatusFailed, Code(end.Result.Code)
-	}
-	return o, nil
+	a.State, a.Result = end.State, &end.Result
+	return outcomeOf(a), nil
 }

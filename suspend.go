@@ -21,7 +21,7 @@ func (g *Gate) suspend(ctx context.Context, p *proposal, d policy.Decision, prev
 	a.Deadline = a.Terms.PendingUntil
 	a, err := g.cfg.Store.Suspend(ctx, a)
 	if err != nil {
-		return g.obstacle(a, err)
+		return g.obstacle(p, a, err)
 	}
 	return g.hold(ctx, p, a)
 }
@@ -51,24 +51,21 @@ func terms(now time.Time, d policy.Decision, preview *preview) *action.Terms {
 // they agree. Whoever stops waiting is gone: a retry then joins.
 func (g *Gate) hold(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	o := outcomeOf(a)
-	if ok, err := g.canApprove(ctx, a.Tenant); err != nil {
+	ok, err := g.canApprove(ctx, a.Tenant)
+	if !ok || err != nil || p.call.Wait <= 0 {
+		if !ok && err == nil {
+			o.Code = CodeNoApprover
+		}
+		g.leave(ctx, a.ID)
 		return o, err
-	} else if !ok {
-		o.Code = CodeNoApprover
-		return o, g.leave(ctx, a.ID)
-	}
-	if p.call.Wait <= 0 {
-		return o, g.leave(ctx, a.ID)
 	}
 	if p.call.Suspended != nil {
 		p.call.Suspended(o)
 	}
-	a, err := g.await(ctx, a, p.call.Wait)
-	if err != nil {
-		return outcomeOf(a), errors.Join(err, g.leave(ctx, a.ID))
-	}
-	if a.State != action.Approved {
-		return outcomeOf(a), g.leave(ctx, a.ID)
+	a, err = g.await(ctx, a, p.call.Wait)
+	if err != nil || a.State != action.Approved {
+		g.leave(ctx, a.ID)
+		return outcomeOf(a), err
 	}
 	return g.again(ctx, p, a.ID)
 }
@@ -93,9 +90,12 @@ func (g *Gate) canApprove(ctx context.Context, tenant string) (bool, error) {
 }
 
 // leave records that nobody waits any more, also when the caller's context
-// has ended: that is the very case.
-func (g *Gate) leave(ctx context.Context, id string) error {
-	return g.cfg.Store.Leave(context.WithoutCancel(ctx), id)
+// has ended: that is the very case. A note that cannot be written changes no
+// answer; without it a retry is a proposal of its own.
+func (g *Gate) leave(ctx context.Context, id string) {
+	if err := g.cfg.Store.Leave(context.WithoutCancel(ctx), id); err != nil {
+		g.log.Error("it could not be noted that a caller left", "action", id, "error", err)
+	}
 }
 
 // await waits until a pending action moves, the wait is over or ctx ends. It
@@ -131,14 +131,19 @@ func (g *Gate) await(ctx context.Context, a action.Action, wait time.Duration) (
 const pollEvery = time.Second
 
 // obstacle words a store's refusal by the row in the way.
-func (g *Gate) obstacle(a action.Action, err error) (Outcome, error) {
+func (g *Gate) obstacle(p *proposal, a action.Action, err error) (Outcome, error) {
 	code, ok := obstacles(err)
 	if !ok {
-		return Outcome{Tool: a.Tool, ActionID: a.ID}, err
+		return Outcome{Tool: p.name(), ActionID: a.ID}, err
+	}
+	if errors.Is(err, action.ErrKeyTaken) {
+		if o := differs(a, p); o != nil { // another call took the key meanwhile
+			return *o, nil
+		}
 	}
 	if code == "" {
 		o := outcomeOf(a)
-		o.Joined = true
+		o.Joined, o.Replayed = a.State.InFlight(), !a.State.InFlight()
 		return o, nil
 	}
 	o := outcomeOf(a)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -41,6 +44,11 @@ type Ended struct {
 	Result action.Result
 }
 
+// NotRun is the end of a run that [Run] refused to start.
+func NotRun(why error) Ended {
+	return ended(action.Failed, action.EvidenceProved, CodeNotRun, why.Error())
+}
+
 type answer struct {
 	out Output
 	err error
@@ -59,7 +67,7 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
 	answers := make(chan answer, 1)
-	go func() { answers <- call(ctx, h, Input{permit: p, args: args}) }()
+	go call(ctx, h, Input{permit: p, args: args}, answers)
 	select {
 	case a := <-answers:
 		cancel()
@@ -70,15 +78,16 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 	}
 }
 
-// call turns a panic into an unclear end: nobody knows how far it came.
-func call(ctx context.Context, h Handler, in Input) (a answer) {
+// call sends exactly one answer. A panic, or a tool that ends its goroutine,
+// is an unclear end: nobody knows how far it came.
+func call(ctx context.Context, h Handler, in Input, answers chan<- answer) {
+	a := answer{err: errPanic}
 	defer func() {
-		if r := recover(); r != nil {
-			a = answer{err: errPanic}
-		}
+		_ = recover() // the panic value may hold an argument
+		answers <- a
 	}()
 	out, err := h.Handle(ctx, in)
-	return answer{out, err}
+	a = answer{out, err}
 }
 
 var errPanic = errors.New("the tool panicked")
@@ -111,6 +120,8 @@ func classify(kind permit.Kind, a answer, opt Options) Ended {
 		return tooLarge(mutation)
 	case a.out.IsError && mutation && opt.ErrorsUnclear:
 		return with(ended(action.Uncertain, "", CodeUnclear, "the tool's error report proves nothing"), a.out)
+	case a.out.IsError && kind == permit.Read: // nothing changed: it is an answer like any other
+		return with(ended(action.Succeeded, "", CodeOK, ""), a.out)
 	case a.out.IsError:
 		return with(ended(action.Failed, action.EvidenceReported, CodeToolError, "the tool reported an error"), a.out)
 	default:
@@ -126,9 +137,21 @@ func tooLarge(mutation bool) Ended {
 	return ended(action.Failed, action.EvidenceReported, CodeTooLarge, "the answer is too large")
 }
 
+// unclear: an error that says nothing about the effect, such as a connection
+// that broke while the answer was awaited.
 func unclear(err error, opt Options) bool {
 	return opt.ErrorsUnclear || errors.Is(err, errPanic) || errors.Is(err, ErrLost) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || broken(err)
+}
+
+// broken: the transport failed, not the tool. A dial that failed is left to
+// the tool's word, because nothing was sent.
+func broken(err error) bool {
+	var timeout interface{ Timeout() bool }
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &op) && op.Op != "dial" ||
+		errors.As(err, &timeout) && timeout.Timeout()
 }
 
 func ended(s action.State, evidence, code, detail string) Ended {
