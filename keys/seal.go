@@ -87,37 +87,83 @@ func (s *Sealer) KeyID() string { return hex.EncodeToString(s.current.id[:]) }
 
 // Seal encrypts plain for one place.
 func (s *Sealer) Seal(at Place, plain []byte) ([]byte, error) {
-	out := make([]byte, headerSize, headerSize+len(plain)+16)
-	out[0] = sealVersion
-	copy(out[1:], s.current.id[:])
-	if _, err := rand.Read(out[1+keyIDSize:]); err != nil {
-		return nil, fmt.Errorf("read random nonce: %w", err)
-	}
-	gcm, err := s.current.cipher(at)
+	box, err := s.Row(at.Tenant, at.Row)
 	if err != nil {
 		return nil, err
 	}
-	return gcm.Seal(out, out[1+keyIDSize:headerSize], plain, bound(out, at)), nil
+	return box.Seal(at.Field, plain)
 }
 
 // Open decrypts what Seal made for the same place. It fails with ErrSealed.
 func (s *Sealer) Open(at Place, sealed []byte) ([]byte, error) {
-	if len(sealed) < headerSize || sealed[0] != sealVersion {
-		return nil, fmt.Errorf("%w: unknown form", ErrSealed)
-	}
-	key, ok := s.byID[[keyIDSize]byte(sealed[1:])]
-	if !ok {
-		return nil, fmt.Errorf("%w: key %x is not in the ring", ErrSealed, sealed[1:1+keyIDSize])
-	}
-	gcm, err := key.cipher(at)
+	box, err := s.Row(at.Tenant, at.Row)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := gcm.Open(nil, sealed[1+keyIDSize:headerSize], sealed[headerSize:], bound(sealed, at))
+	return box.Open(at.Field, sealed)
+}
+
+// Row seals and opens the fields of one row without deriving its key for
+// each. One goroutine uses it.
+func (s *Sealer) Row(tenant, row string) (*RowSealer, error) {
+	gcm, err := s.current.cipher(tenant, row)
+	if err != nil {
+		return nil, err
+	}
+	return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row}, key: s.current, gcm: gcm}, nil
+}
+
+// RowSealer is a [Sealer] for the fields of one row.
+type RowSealer struct {
+	sealer *Sealer
+	at     Place
+	key    *fileKey // that gcm is of
+	gcm    cipher.AEAD
+}
+
+// Seal encrypts plain for one field.
+func (r *RowSealer) Seal(field string, plain []byte) ([]byte, error) {
+	if err := r.use(r.sealer.current); err != nil {
+		return nil, err
+	}
+	r.at.Field = field
+	out := make([]byte, headerSize, headerSize+len(plain)+r.gcm.Overhead())
+	out[0] = sealVersion
+	copy(out[1:], r.key.id[:])
+	rand.Read(out[1+keyIDSize:]) // never fails (crypto/rand)
+	return r.gcm.Seal(out, out[1+keyIDSize:headerSize], plain, bound(out, r.at)), nil
+}
+
+// Open decrypts what was sealed for the same field. It fails with ErrSealed.
+func (r *RowSealer) Open(field string, sealed []byte) ([]byte, error) {
+	if len(sealed) < headerSize || sealed[0] != sealVersion {
+		return nil, fmt.Errorf("%w: unknown form", ErrSealed)
+	}
+	key, ok := r.sealer.byID[[keyIDSize]byte(sealed[1:])]
+	if !ok {
+		return nil, fmt.Errorf("%w: key %x is not in the ring", ErrSealed, sealed[1:1+keyIDSize])
+	}
+	if err := r.use(key); err != nil {
+		return nil, err
+	}
+	r.at.Field = field
+	plain, err := r.gcm.Open(nil, sealed[1+keyIDSize:headerSize], sealed[headerSize:], bound(sealed, r.at))
 	if err != nil {
 		return nil, ErrSealed
 	}
 	return plain, nil
+}
+
+// use derives the row's key from another file key if it has to.
+func (r *RowSealer) use(key *fileKey) error {
+	if r.key == key {
+		return nil
+	}
+	gcm, err := key.cipher(r.at.Tenant, r.at.Row)
+	if err == nil {
+		r.key, r.gcm = key, gcm
+	}
+	return err
 }
 
 // bound is the additional data: version, key id and the place, each text
@@ -131,16 +177,16 @@ func bound(sealed []byte, at Place) []byte {
 	return out
 }
 
-func (k *fileKey) cipher(at Place) (cipher.AEAD, error) {
-	tenant, err := k.tenant(at.Tenant)
+func (k *fileKey) cipher(tenant, row string) (cipher.AEAD, error) {
+	data, err := k.tenant(tenant)
 	if err != nil {
 		return nil, err
 	}
-	row, err := hkdf.Key(sha256.New, tenant, nil, "verbatim row "+at.Row, keySize)
+	secret, err := hkdf.Key(sha256.New, data, nil, "verbatim row "+row, keySize)
 	if err != nil {
 		return nil, fmt.Errorf("derive row key: %w", err)
 	}
-	block, err := aes.NewCipher(row)
+	block, err := aes.NewCipher(secret)
 	if err != nil {
 		return nil, fmt.Errorf("row key: %w", err)
 	}

@@ -3,7 +3,9 @@
 // In: the verbs of verbatim.Store. Out: the rows that they moved, read back
 // from the database, or a refusal of package action beside the row that won.
 // Anything else is an error of the disk or of the database; the transaction
-// is then undone as a whole and no row comes with the error.
+// is then undone as a whole and no row comes with the error. Where the disk
+// failed while it synced, what was undone may still be found after a crash:
+// a run that was refused so is uncertain then, never run twice.
 //
 // One process owns the file; a second one gets [ErrOwned]. One goroutine
 // writes. It takes what has queued up, runs each verb in a savepoint of its

@@ -212,8 +212,10 @@ func (t *tx) keyHolder(a action.Action) (action.Action, error) {
 	return row, action.ErrKeyTaken
 }
 
+// claimKey binds the key to the row. A call that was denied before it had a
+// fingerprint binds nothing.
 func (t *tx) claimKey(a action.Action) error {
-	if a.Key == "" {
+	if a.Key == "" || a.Fingerprint.IsZero() {
 		return nil
 	}
 	if _, err := t.exec(`INSERT INTO idempotency (tenant, principal, key, action_id, created_at) VALUES (?, ?, ?, ?, ?)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
@@ -15,10 +14,6 @@ var ErrTampered = errors.New("the stored action was changed outside this program
 
 // ErrMismatch refuses a row whose arguments do not hash to its proposal hash.
 var ErrMismatch = errors.New("the arguments do not hash to the proposal hash")
-
-func placeOf(a action.Action, field string) keys.Place {
-	return keys.Place{Tenant: a.Tenant, Row: a.ID, Field: field}
-}
 
 // verify computes the proposal hash of a row again. A row without arguments
 // and without a hash is a call that was denied before there was a snapshot.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/keys"
 )
 
 const saveSQL = `UPDATE action SET state = ?, fence = ?, lease_until = ?, attempt = ?, updated_at = ?, deadline = ?,
@@ -44,7 +45,7 @@ func (t *tx) keep(a action.Action) error {
 	if a.Result == nil || len(a.Result.Output) == 0 {
 		return nil
 	}
-	b, err := t.store.opt.Sealer.Seal(placeOf(a, fieldResult), a.Result.Output)
+	b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: a.Tenant, Row: a.ID, Field: fieldResult}, a.Result.Output)
 	if err != nil {
 		return fmt.Errorf("seal result: %w", err)
 	}
@@ -83,6 +84,8 @@ func whole(a action.Action) error {
 		return invalid("principal is empty")
 	case a.Kind != action.KindCall && a.Kind != action.KindHandoff:
 		return invalid("kind is neither call nor handoff")
+	case a.State != action.Denied && a.Fingerprint.IsZero():
+		return invalid("fingerprint is missing") // nothing could be compared with it
 	}
 	return rehash(a)
 }

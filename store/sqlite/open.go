@@ -175,10 +175,11 @@ func (s *Store) uri() string {
 	if !strings.HasPrefix(path, "/") { // a drive letter
 		path = "/" + path
 	}
-	query := "modeof=" + strings.ReplaceAll(url.QueryEscape(s.path), "+", "%20")
+	name, value := "modeof", s.path
 	if s.opt.VFS != "" {
-		query = "vfs=" + url.QueryEscape(s.opt.VFS)
+		name, value = "vfs", s.opt.VFS
 	}
+	query := name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // SQLite knows no plus
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
 }
 

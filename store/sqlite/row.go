@@ -44,6 +44,10 @@ const (
 
 func (s *Store) seal(a action.Action) (sealed, error) {
 	var out sealed
+	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
+	if err != nil {
+		return sealed{}, err
+	}
 	for _, f := range []struct {
 		to    *[]byte
 		field string
@@ -52,7 +56,7 @@ func (s *Store) seal(a action.Action) (sealed, error) {
 		{&out.raw, fieldRaw, a.Payload.Raw}, {&out.requested, fieldRequested, []byte(a.Payload.Requested)},
 		{&out.args, fieldArgs, []byte(a.Payload.Args)}, {&out.preview, fieldPreview, []byte(a.Payload.Preview)},
 	} {
-		b, err := s.opt.Sealer.Seal(placeOf(a, f.field), f.plain)
+		b, err := box.Seal(f.field, f.plain)
 		if err != nil {
 			return sealed{}, fmt.Errorf("seal %s: %w", f.field, err)
 		}
@@ -163,13 +167,14 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) error {
 	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldResult}
 	plain := make([][]byte, len(fields))
-	var errs []error
+	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
+	errs := []error{err}
 	for i, field := range fields {
 		b := c.blob()
-		if b == nil {
+		if b == nil || box == nil {
 			continue
 		}
-		text, err := s.opt.Sealer.Open(placeOf(*a, field), b)
+		text, err := box.Open(field, b)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w: %w", field, ErrTampered, err))
 		}
