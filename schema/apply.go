@@ -47,9 +47,6 @@ func (s *Schema) apply(v canon.Value, fill []Fill) (canon.Value, []canon.Change,
 // normalize makes steps 1 to 5.
 func (s *Schema) normalize(r *run, v canon.Value, n *node, marks, fills *mark) (canon.Value, []canon.Change, bool) {
 	z := normalizer{r: r, coerce: s.opt.Coerce, everywhere: s.opt.Coerce || s.opt.NullMeansAbsent, sets: r.setSpace[:0]}
-	if marks != nil {
-		z.done = make([]bool, s.markCount+1)
-	}
 	v = z.value(v, n.flat[:1], marks, fills)
 	r.forget()
 	u := unknowns{r: r, mode: s.opt.Unknown, changes: z.changes, sets: r.setSpace[:0]}
@@ -75,7 +72,7 @@ func fillMarks(fill []Fill) (*mark, error) {
 	if len(fill) == 0 {
 		return nil, nil
 	}
-	root, count := &mark{}, 0
+	root := &mark{}
 	for _, f := range fill {
 		tokens, ok := canon.SplitPointer(f.Pointer)
 		if !ok || len(tokens) == 0 {
@@ -84,7 +81,7 @@ func fillMarks(fill []Fill) (*mark, error) {
 		if err := canon.Check(f.Value); err != nil {
 			return nil, canon.Refuse(f.Pointer, "fill", "a value of the strict domain")
 		}
-		root.at(tokens, &count).fill = f.Value
+		root.at(tokens).fill = f.Value
 	}
 	return root, nil
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/seed-de4804fb/verbatim/canon"
+import (
+	"maps"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
 
 // branches normalizes v under the branches of n that apply to it.
 func (z *normalizer) branches(n *node, v canon.Value, m *mark, f *mark) canon.Value {
@@ -67,7 +71,7 @@ func (z *normalizer) oneTrial(n *node, v canon.Value, m *mark, f *mark, coerce b
 		}
 		t := *z
 		t.coerce, t.trial, t.failed, t.changes = coerce, true, false, nil
-		t.done = append([]bool(nil), z.done...)
+		t.done, t.supplied = maps.Clone(z.done), maps.Clone(z.supplied)
 		w := t.value(v, x.flat[:1], m, f)
 		z.r.forget()
 		if !t.failed && z.r.holds(x, w, nil, nil) {
@@ -79,6 +83,6 @@ func (z *normalizer) oneTrial(n *node, v canon.Value, m *mark, f *mark, coerce b
 		return v, count > 1
 	}
 	z.changes = append(z.changes, won.changes...)
-	z.done = won.done
+	z.done, z.supplied = won.done, won.supplied
 	return result, true
 }

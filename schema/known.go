@@ -12,20 +12,20 @@ import (
 // additionalProperties covers are not declared.
 func (s *Schema) Knows(pointer string) bool {
 	tokens, ok := canon.SplitPointer(pointer)
-	return ok && (len(tokens) == 0 || len(s.nodesAt(pointer)) > 0)
+	return ok && (len(tokens) == 0 || len(s.nodesAt(tokens, false)) > 0)
 }
 
-// nodesAt returns the subschemas that may apply at pointer.
-func (s *Schema) nodesAt(pointer string) []*node {
-	tokens, ok := canon.SplitPointer(pointer)
-	if !ok {
-		return nil
-	}
+// nodesAt returns the subschemas that may apply at the tokens of a pointer.
+// star says whether everyElement stands for the elements of arrays.
+func (s *Schema) nodesAt(tokens []string, star bool) []*node {
 	set := reach([]*node{s.root})
 	for _, t := range tokens {
 		var next []*node
 		for _, n := range set {
 			next = append(next, n.declaredAt(t)...)
+			if star && t == everyElement && n.arr != nil && n.arr.items != nil {
+				next = append(next, n.arr.items)
+			}
 		}
 		if set = reach(next); len(set) == 0 {
 			return nil

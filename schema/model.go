@@ -15,7 +15,8 @@ const (
 // TransformFunc changes one value. It must be pure.
 type TransformFunc func(canon.Value) (canon.Value, error)
 
-// Transform is one named change of the value at a pointer.
+// Transform is one named change of the value at a pointer. The token "*"
+// stands for every element of an array.
 type Transform struct {
 	Pointer string
 	Name    string        // trim, lower, upper, nfc, collapseSpace, or the name of Func

@@ -11,11 +11,12 @@ type normalizer struct {
 	r          *run
 	changes    []canon.Change
 	coerce     bool
-	everywhere bool    // the options can change any value
-	failed     bool    // a transform refused; ends a trial
-	trial      bool    // violations are not listed
-	done       []bool  // transforms that have run, by mark.id
-	sets       []*node // stack of node sets, so that walking does not allocate
+	everywhere bool            // the options can change any value
+	failed     bool            // a transform refused; ends a trial
+	trial      bool            // violations are not listed
+	done       map[string]bool // pointers whose transforms have run
+	supplied   map[string]bool // pointers of members that are fills or defaults
+	sets       []*node         // stack of node sets, so that walking does not allocate
 }
 
 // value normalizes v under all nodes of set.
@@ -143,8 +144,7 @@ func (z *normalizer) object(v canon.Value, set []*node, m *mark, f *mark) canon.
 		base := len(z.sets)
 		kids := z.memberNodes(set, name)
 		below := m.child(name)
-		if i >= fresh {
-			z.skip(below)
+		if below != nil && z.isSupplied(name, i >= fresh) {
 			below = nil
 		}
 		before := len(z.changes)
@@ -157,6 +157,19 @@ func (z *normalizer) object(v canon.Value, set []*node, m *mark, f *mark) canon.
 		}
 	}
 	return e.value()
+}
+
+// isSupplied reports whether the session or a default has given the member
+// name: transforms come before those, and must leave it alone in every visit.
+func (z *normalizer) isSupplied(name string, now bool) bool {
+	pointer := canon.JoinPointer(z.r.pointer(), name)
+	if now {
+		if z.supplied == nil {
+			z.supplied = map[string]bool{}
+		}
+		z.supplied[pointer] = true
+	}
+	return z.supplied[pointer]
 }
 
 func (z *normalizer) array(v canon.Value, set []*node, m *mark, f *mark) canon.Value {

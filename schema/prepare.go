@@ -118,7 +118,8 @@ func (s *Schema) checkTransformedDefaults() error {
 		if t.Func != nil {
 			continue
 		}
-		for _, n := range s.nodesAt(t.Pointer) {
+		tokens, _ := canon.SplitPointer(t.Pointer)
+		for _, n := range s.nodesAt(tokens, true) {
 			v, ok := n.defaultValue()
 			if !ok {
 				continue

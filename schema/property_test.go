@@ -278,7 +278,7 @@ func TestApplyIsIdempotentSoundAndBlindToOrder(t *testing.T) {
 // withTransforms compiles again with transforms at members that exist; nil if
 // a default stands in the way.
 func withTransforms(t *rapid.T, s *schema.Schema, src []byte, opt schema.Options) *schema.Schema {
-	for _, pointer := range []string{"/a", "/b", "/a/a", "/b/a", "/c/0", "/t"} {
+	for _, pointer := range []string{"/a", "/b", "/a/a", "/b/a", "/c/0", "/t", "/a/0"} {
 		if s.Knows(pointer) && rapid.IntRange(0, 3).Draw(t, "transform") == 0 {
 			name := rapid.SampledFrom([]string{"trim", "lower", "upper", "nfc", "collapseSpace"}).Draw(t, "name")
 			opt.Transforms = append(opt.Transforms, schema.Transform{Pointer: pointer, Name: name})

@@ -13,7 +13,6 @@ type Schema struct {
 	order      []*node
 	names      map[string]struct{} // every member name that the schema declares
 	marks      *mark               // where transforms act; nil if nowhere
-	markCount  int
 	view       *Node
 	dynamic    bool // the path of evaluation matters ($dynamicRef)
 	remembers  bool // verdicts are kept, so that shared branches cost once

@@ -14,7 +14,6 @@ import (
 // mark is a place in the value where a transform or a fill acts: a trie over
 // the tokens of their pointers. The methods take a nil mark.
 type mark struct {
-	id         int
 	names      []string // of the children, in the order of the options
 	children   map[string]*mark
 	transforms []Transform
@@ -32,16 +31,22 @@ func (m *mark) index(i int) *mark {
 	if m == nil {
 		return nil
 	}
-	return m.children[strconv.Itoa(i)]
+	if next := m.children[strconv.Itoa(i)]; next != nil {
+		return next
+	}
+	return m.children[everyElement]
 }
 
+// everyElement is the token that stands for all elements of an array. It is
+// no index, so it takes no pointer away; in an object it is a plain name.
+const everyElement = "*"
+
 // at returns the mark at the tokens below m, made where it is missing.
-func (m *mark) at(tokens []string, count *int) *mark {
+func (m *mark) at(tokens []string) *mark {
 	for _, t := range tokens {
 		next := m.children[t]
 		if next == nil {
-			*count++
-			next = &mark{id: *count}
+			next = &mark{}
 			if m.children == nil {
 				m.children = map[string]*mark{}
 			}
@@ -87,10 +92,9 @@ func (t *Transform) apply(v canon.Value) (out canon.Value, err error) {
 
 // transformed runs the transforms of m, once for one value.
 func (z *normalizer) transformed(v canon.Value, m *mark) canon.Value {
-	if m == nil || len(m.transforms) == 0 || z.done[m.id] {
+	if m == nil || len(m.transforms) == 0 || !z.firstTime(z.r.pointer()) {
 		return v
 	}
-	z.done[m.id] = true
 	for i := range m.transforms {
 		t := &m.transforms[i]
 		out, err := t.apply(v)
@@ -109,16 +113,17 @@ func (z *normalizer) transformed(v canon.Value, m *mark) canon.Value {
 	return v
 }
 
-// skip keeps the transforms at and below m from a value that the session or a
-// default has just supplied: those come after the transforms.
-func (z *normalizer) skip(m *mark) {
-	if m == nil {
-		return
+// firstTime reports whether the transforms at pointer have not run yet, and
+// notes that they have.
+func (z *normalizer) firstTime(pointer string) bool {
+	if z.done[pointer] {
+		return false
 	}
-	z.done[m.id] = true
-	for _, name := range m.names {
-		z.skip(m.children[name])
+	if z.done == nil {
+		z.done = map[string]bool{}
 	}
+	z.done[pointer] = true
+	return true
 }
 
 // prepareTransforms checks the transforms and builds their trie.
@@ -133,10 +138,10 @@ func (s *Schema) prepareTransforms() error {
 			return &CompileError{Pointer: t.Pointer, Keyword: "transform", Reason: "has an unknown name"}
 		}
 		tokens, ok := canon.SplitPointer(t.Pointer)
-		if !ok || !s.Knows(t.Pointer) {
+		if !ok || len(tokens) > 0 && len(s.nodesAt(tokens, true)) == 0 {
 			return &CompileError{Pointer: t.Pointer, Keyword: "transform", Reason: "names a member that the schema does not declare"}
 		}
-		m := s.marks.at(tokens, &s.markCount)
+		m := s.marks.at(tokens)
 		m.transforms = append(m.transforms, t)
 	}
 	return nil
