@@ -119,6 +119,13 @@ func (a *Accounts) Disable(ctx context.Context, id string) error { return a.book
 // single operator.
 func (a *Accounts) Count(ctx context.Context) (int, error) { return a.book.CountAccounts(ctx) }
 
+// CanApprove reports whether a tenant has an active account at all. Without
+// one nobody could vote on what waits.
+func (a *Accounts) CanApprove(ctx context.Context, tenant string) (bool, error) {
+	people, err := a.book.ListAccounts(ctx, tenant)
+	return slices.ContainsFunc(people, func(p Account) bool { return p.Active }), err
+}
+
 // Check returns the active account of a name if the password is its own. It
 // fails with ErrCredentials or a [*ThrottledError]; what it costs does not
 // tell whether the name exists.

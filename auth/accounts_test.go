@@ -181,6 +181,12 @@ func TestDisabledAccountsAreUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if can, err := b.accounts.CanApprove(t.Context(), "acme"); !can || err != nil {
+		t.Errorf("CanApprove = %t, %v; want true", can, err)
+	}
+	if can, err := b.accounts.CanApprove(t.Context(), "other"); can || err != nil {
+		t.Errorf("CanApprove in another tenant = %t, %v; want false", can, err)
+	}
 	if err := b.accounts.Disable(t.Context(), b.alice.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +195,9 @@ func TestDisabledAccountsAreUnknown(t *testing.T) {
 	}
 	if _, _, err := b.accounts.Session(t.Context(), token); !errors.Is(err, auth.ErrNoLogin) {
 		t.Errorf("Session = %v; want ErrNoLogin", err)
+	}
+	if can, err := b.accounts.CanApprove(t.Context(), "acme"); can || err != nil {
+		t.Errorf("CanApprove = %t, %v; want false", can, err)
 	}
 	if n, err := b.accounts.Count(t.Context()); n != 0 || err != nil {
 		t.Errorf("Count = %d, %v; want 0", n, err)
