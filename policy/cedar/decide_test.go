@@ -17,8 +17,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
-const permitAll = "permit (principal, action, resource);\n"
-
 func with(change func(in *policy.Input)) func(*policy.Input) { return change }
 
 func TestRulesDecideAsTheContractSays(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
+const permitAll = "permit (principal, action, resource);\n"
+
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func node(types schema.TypeSet) *schema.Node { return &schema.Node{Types: types} }
