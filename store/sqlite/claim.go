@@ -178,8 +178,8 @@ func (t *tx) consume(row action.Action) error {
 }
 
 func (t *tx) attempt(a action.Action) error {
-	if _, err := t.exec("INSERT INTO attempt (action_id, attempt, fence, provider_key, started_at) VALUES (?, ?, ?, ?, ?)",
-		a.ID, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now); err != nil {
+	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at)
+		VALUES ((SELECT seq FROM action WHERE id = ?), ?, ?, ?, ?)`, a.ID, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now); err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
 	return nil

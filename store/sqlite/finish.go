@@ -59,7 +59,8 @@ func (t *tx) finish(row, to action.Action, by string) (action.Action, error) {
 		return action.Action{}, err
 	}
 	if row.State == action.Executing {
-		if _, err := t.exec("UPDATE attempt SET ended_at = ?, outcome = ? WHERE action_id = ? AND attempt = ?",
+		if _, err := t.exec(`UPDATE attempt SET ended_at = ?, outcome = ?
+			WHERE action_seq = (SELECT seq FROM action WHERE id = ?) AND attempt = ?`,
 			t.now, string(out.State), out.ID, out.Attempt); err != nil {
 			return action.Action{}, fmt.Errorf("end attempt: %w", err)
 		}

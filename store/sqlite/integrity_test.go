@@ -17,11 +17,11 @@ import (
 func TestTamperedRowsAreNotReturned(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
-		"arguments of another row":   "UPDATE payload SET args = (SELECT args FROM payload WHERE action_id = 'act_2') WHERE action_id = 'act_1'",
-		"arguments moved to raw":     "UPDATE payload SET raw = args WHERE action_id = 'act_1'",
-		"arguments cut":              "UPDATE payload SET args = substr(args, 1, length(args) - 1) WHERE action_id = 'act_1'",
-		"arguments gone":             "UPDATE payload SET args = NULL WHERE action_id = 'act_1'",
-		"payload gone":               "DELETE FROM payload WHERE action_id = 'act_1'",
+		"arguments of another row":   "UPDATE payload SET args = (SELECT args FROM payload WHERE action_seq = 2) WHERE action_seq = 1",
+		"arguments moved to raw":     "UPDATE payload SET raw = args WHERE action_seq = 1",
+		"arguments cut":              "UPDATE payload SET args = substr(args, 1, length(args) - 1) WHERE action_seq = 1",
+		"arguments gone":             "UPDATE payload SET args = NULL WHERE action_seq = 1",
+		"payload gone":               "DELETE FROM payload WHERE action_seq = 1",
 		"another proposal hash":      "UPDATE action SET hash = randomblob(32) WHERE id = 'act_1'",
 		"another tool":               "UPDATE action SET tool = 'bank.close' WHERE id = 'act_1'",
 		"another agent":              "UPDATE action SET agent = 'other' WHERE id = 'act_1'",

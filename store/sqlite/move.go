@@ -49,7 +49,7 @@ func (t *tx) keep(a action.Action) error {
 	if err != nil {
 		return fmt.Errorf("seal result: %w", err)
 	}
-	if _, err := t.exec("UPDATE payload SET result = ? WHERE action_id = ?", b, a.ID); err != nil {
+	if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = (SELECT seq FROM action WHERE id = ?)", b, a.ID); err != nil {
 		return fmt.Errorf("keep result: %w", err)
 	}
 	return nil

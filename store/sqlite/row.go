@@ -20,7 +20,7 @@ const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, 
 	p.raw, p.requested, p.args, p.preview, p.result,
 	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
 
-const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_id = a.id
+const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
 	LEFT JOIN approval t ON t.action_id = a.id `
 
 const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
@@ -83,8 +83,8 @@ func (t *tx) insert(a action.Action, p sealed) error {
 		a.Decision.PolicyVersion, listText(a.Decision.Rules), t.store.process, ended, end); err != nil {
 		return fmt.Errorf("insert action: %w", err)
 	}
-	if _, err := t.exec("INSERT INTO payload (action_id, raw, requested, args, preview) VALUES (?, ?, ?, ?, ?)",
-		a.ID, p.raw, p.requested, p.args, p.preview); err != nil {
+	if _, err := t.exec("INSERT INTO payload (action_seq, raw, requested, args, preview) VALUES (?, ?, ?, ?, ?)",
+		t.db.LastInsertRowID(), p.raw, p.requested, p.args, p.preview); err != nil {
 		return fmt.Errorf("insert payload: %w", err)
 	}
 	if a.Terms == nil {

@@ -143,6 +143,10 @@ func (s *Store) commit(batch []*job) error {
 		return err
 	}
 	err := s.runAll(batch)
+	if err == nil && len(batch) == 1 && batch[0].outcome != nil {
+		_, err = s.writer.exec("ROLLBACK") // refused: nothing to keep, nothing to sync
+		return err
+	}
 	if err == nil {
 		_, err = s.writer.exec("COMMIT")
 	}
@@ -188,9 +192,25 @@ func (s *Store) runAll(batch []*job) error {
 		if j.outcome = j.ctx.Err(); j.outcome != nil {
 			continue
 		}
-		if err := t.savepoint(j); err != nil {
+		run := t.savepoint
+		if len(batch) == 1 {
+			run = t.alone
+		}
+		if err := run(j); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// errUndone is returned where SQLite has given the transaction up.
+var errUndone = errors.New("the database undid the transaction")
+
+// alone runs one verb that has the transaction for itself.
+func (t *tx) alone(j *job) error {
+	j.outcome = j.run(t)
+	if t.db.GetAutocommit() {
+		return errors.Join(errUndone, j.outcome)
 	}
 	return nil
 }
@@ -202,8 +222,8 @@ func (t *tx) savepoint(j *job) error {
 		return err
 	}
 	j.outcome = j.run(t)
-	if t.db.GetAutocommit() { // SQLite has given the transaction up
-		return errors.Join(errors.New("the database undid the transaction"), j.outcome)
+	if t.db.GetAutocommit() {
+		return errors.Join(errUndone, j.outcome)
 	}
 	if j.outcome != nil {
 		if _, err := t.exec("ROLLBACK TO verb"); err != nil {

@@ -62,14 +62,15 @@ CREATE INDEX action_fingerprint ON action (tenant, principal, fingerprint, state
 CREATE INDEX action_state ON action (state, seq);
 CREATE INDEX action_tenant ON action (tenant, seq);
 
+-- Keyed by number, not by random id, so that new rows stand side by side.
 CREATE TABLE payload (
-  action_id TEXT PRIMARY KEY REFERENCES action (id),
-  raw       BLOB,
-  requested BLOB,
-  args      BLOB,
-  preview   BLOB,
-  result    BLOB
-) STRICT, WITHOUT ROWID;
+  action_seq INTEGER PRIMARY KEY REFERENCES action (seq),
+  raw        BLOB,
+  requested  BLOB,
+  args       BLOB,
+  preview    BLOB,
+  result     BLOB
+) STRICT;
 
 CREATE TABLE approval (
   action_id     TEXT PRIMARY KEY REFERENCES action (id),
@@ -105,14 +106,14 @@ CREATE TABLE consumption (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE attempt (
-  action_id    TEXT NOT NULL REFERENCES action (id),
+  action_seq   INTEGER NOT NULL REFERENCES action (seq),
   attempt      INTEGER NOT NULL CHECK (attempt > 0),
   fence        INTEGER NOT NULL CHECK (fence > 0),
-  provider_key TEXT NOT NULL UNIQUE,
+  provider_key TEXT NOT NULL,
   started_at   INTEGER NOT NULL,
   ended_at     INTEGER,
   outcome      TEXT CHECK (outcome IN ('succeeded', 'failed', 'uncertain')),
-  PRIMARY KEY (action_id, attempt)
+  PRIMARY KEY (action_seq, attempt)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency (
@@ -239,7 +240,7 @@ CREATE TABLE credential (
 -- leaf index is set once, by the sequencer.
 CREATE TABLE event (
   seq        INTEGER PRIMARY KEY,
-  id         TEXT NOT NULL UNIQUE,
+  id         TEXT NOT NULL,
   at         INTEGER NOT NULL,
   tenant     TEXT NOT NULL,
   event      TEXT NOT NULL,

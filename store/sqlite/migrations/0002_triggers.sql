@@ -31,7 +31,7 @@ BEGIN SELECT RAISE(ABORT, 'actions are kept'); END;
 CREATE TRIGGER payload_frozen BEFORE UPDATE ON payload
 WHEN (NEW.raw IS NOT NULL AND NEW.raw IS NOT OLD.raw) OR (NEW.requested IS NOT NULL AND NEW.requested IS NOT OLD.requested)
   OR (NEW.args IS NOT NULL AND NEW.args IS NOT OLD.args) OR (NEW.preview IS NOT NULL AND NEW.preview IS NOT OLD.preview)
-  OR NEW.action_id <> OLD.action_id
+  OR NEW.action_seq <> OLD.action_seq
 BEGIN SELECT RAISE(ABORT, 'a payload never changes'); END;
 
 CREATE TRIGGER approval_frozen BEFORE UPDATE ON approval
