@@ -24,14 +24,17 @@ func warnings(read reading, rows, preview []display.Row) []string {
 	add(read.tool != nil && read.changedTool, "The definition of the tool has changed since this was decided on.")
 	add(!read.unreadable && read.noRequested, "The requested arguments cannot be shown; only what will run is.")
 	add(read.badSentence, "The catalog's sentence does not fit these arguments, so none is shown. Read the arguments.")
-	unexplained, marked := 0, 0
+	unexplained, marked, rightToLeft := 0, 0, false
 	for _, r := range rows {
+		rightToLeft = rightToLeft || display.RightToLeft(r.Effective.Pieces)
 		if r.Unexplained && !read.noRequested {
 			unexplained++
 		}
 		marked += display.CountAlarming(r.Name) + display.CountAlarming(r.Effective.Pieces)
 	}
+	masked := 0
 	for _, r := range preview {
+		masked += display.CountMasked(r.Name) + display.CountMasked(r.Effective.Pieces)
 		marked += display.CountAlarming(r.Name) + display.CountAlarming(r.Effective.Pieces)
 	}
 	for _, t := range read.row.Targets {
@@ -40,6 +43,9 @@ func warnings(read reading, rows, preview []display.Row) []string {
 	add(unexplained > 0, many(unexplained, "member differs", "members differ")+" from what was requested, and no step says why.")
 	add(marked > 0, many(marked, "character is", "characters are")+
 		` marked like \u{202E}: hidden, look-alike or direction characters that you would not see otherwise.`)
+	add(rightToLeft, "Some values have letters that are read from right to left. The order on the screen is not the order of the bytes.")
+	add(masked > 0, many(masked, "text of the preview is", "texts of the preview are")+
+		" masked, because the same text is a secret argument. Whoever proposed the call chose that argument.")
 	add(read.row.Supersedes != "", "This replaces an earlier action whose outcome is uncertain. If that one took effect, this one repeats it.")
 	return out
 }

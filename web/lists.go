@@ -107,7 +107,7 @@ func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, er
 	item := itemView{ID: a.ID, Headline: read.headline(), Tool: a.Tool, Agent: a.Agent, For: a.Principal,
 		State: stateWord(a.State), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
 	if !read.unread && !read.unreadable {
-		literal := display.Literal(read.args, "", read.masks)
+		literal := display.Literal(read.args, "", read.masks.PointersOnly())
 		item.Marks = display.CountAlarming(literal)
 		if len(read.sentence) == 0 {
 			item.Excerpt = display.Excerpt(literal, excerptSize)
@@ -117,7 +117,7 @@ func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, er
 		if i > 0 {
 			item.Targets = append(item.Targets, display.Piece{Text: ", "})
 		}
-		item.Targets = append(item.Targets, display.TextMasked(t.ID, read.masks)...)
+		item.Targets = append(item.Targets, read.target(t)...)
 		item.Targets = append(item.Targets, display.Text(" "+t.Type)...)
 	}
 	if a.State != action.PendingApproval || a.Terms == nil {

@@ -144,7 +144,7 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	p.deadline(s, a)
 	p.contents(read, all)
 	for _, t := range a.Targets {
-		p.Targets = append(p.Targets, targetView{display.TextMasked(t.ID, read.masks), t.Type})
+		p.Targets = append(p.Targets, targetView{read.target(t), t.Type})
 	}
 	for _, e := range a.Evidence {
 		p.Evidence = append(p.Evidence, evidenceView{e.Pointer, e.Resolver, e.Version, e.Digest.String()})
@@ -174,7 +174,7 @@ func (p *proposalView) contents(read reading, all bool) {
 	if all {
 		p.Shown = shownAll
 	}
-	money := display.MoneyNotes(read.args, read.moneyPairs(), read.masks)
+	money := display.MoneyNotes(read.args, read.moneyPairs(), read.masks.PointersOnly())
 	var rows, preview []display.Row
 	if !read.unreadable {
 		requested := read.requested

@@ -176,6 +176,15 @@ func TestF08NullAndNoneLookDifferent(t *testing.T) {
 	}
 }
 
+func TestRightToLeftLettersAreSaid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, command("act_1", "pay 100 \u05d0\u05d1 200"), command("act_2", "pay 100"))
+	const said = "read from right to left"
+	if !strings.Contains(b.get("/actions/act_1").Body.String(), said) || strings.Contains(b.get("/actions/act_2").Body.String(), said) {
+		t.Error("the page does not say so, or says so without need")
+	}
+}
+
 func TestManyMembersAreShownOnRequest(t *testing.T) {
 	t.Parallel()
 	a := command("act_1", "x")
@@ -222,6 +231,27 @@ func TestHandoffIsShownAsOne(t *testing.T) {
 	page := b.get("/actions/act_1").Body.String()
 	if !strings.Contains(text(page), "Hand over to the agent Billing Agent with 1 argument") || !strings.Contains(page, `/actions/act_1/approve"`) {
 		t.Error("the handoff is not shown, or cannot be approved")
+	}
+}
+
+func TestSecretThatTheProposerChoseHidesNothingThatRuns(t *testing.T) {
+	t.Parallel()
+	a := payment("act_1")
+	a.Payload.Args = strings.Replace(a.Payload.Args, "tok_live_4f9a11", "VENDOR-001", 1)
+	a.Payload.Requested = strings.Replace(a.Payload.Requested, "tok_live_4f9a11", "VENDOR-001", 1)
+	a.Payload.Preview = `{"to":"VENDOR-001"}`
+	b := newBench(t, sealed(a))
+	page := b.get("/actions/act_1").Body.String()
+	if got := rows(t, page)["vendorId"]; got[1] != `"VENDOR-001"` {
+		t.Errorf("vendorId is shown as %q", got)
+	}
+	for _, want := range []string{"Pay USD 8,400.00 to “VENDOR-001”", "VENDOR-001 vendor", "1 text of the preview is masked"} {
+		if !strings.Contains(text(page), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if list := text(b.get("/").Body.String()); !strings.Contains(list, "acts on VENDOR-001 vendor") {
+		t.Error("the inbox hides the target")
 	}
 }
 

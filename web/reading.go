@@ -5,6 +5,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/resolve"
+	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
 
@@ -52,7 +53,7 @@ func (r reading) line(excerpt int) []display.Piece {
 		return r.headline()
 	}
 	line := append(r.headline(), display.Piece{Text: ": "})
-	return append(line, display.Excerpt(display.Literal(r.args, "", r.masks), excerpt)...)
+	return append(line, display.Excerpt(display.Literal(r.args, "", r.masks.PointersOnly()), excerpt)...)
 }
 
 // limits let everything be read back that the engine could have stored.
@@ -79,7 +80,7 @@ func (s *site) read(a action.Action) reading {
 	if r.tool != nil {
 		r.masks = display.NewMasks(r.tool.Secrets, r.args, r.requested)
 		if !r.unreadable && r.tool.Sentence != "" && !r.changedTool {
-			r.sentence, ok = display.Sentence(r.tool.Sentence, r.args, r.masks)
+			r.sentence, ok = display.Sentence(r.tool.Sentence, r.args, r.masks.PointersOnly())
 			r.badSentence = !ok
 		}
 	}
@@ -123,6 +124,18 @@ func (r reading) headline() []display.Piece {
 		return append(head, display.Piece{Text: " with " + many(len(r.row.Payload.Args), "byte", "bytes") + " of arguments"})
 	}
 	return append(head, display.Piece{Text: " with " + many(r.argumentsCount, "argument", "arguments")})
+}
+
+// target shows a target, unless its type is read from a secret member.
+func (r reading) target(t snapshot.Target) []display.Piece {
+	if r.tool != nil {
+		for _, rule := range r.tool.Targets {
+			if rule.Type == t.Type && r.masks.Masks(rule.Pointer) {
+				return display.TextMasked(t.ID, display.MaskAll())
+			}
+		}
+	}
+	return display.TextMasked(t.ID, r.masks.PointersOnly())
 }
 
 // moneyPairs returns the pointers at which resolvers put an amount, each

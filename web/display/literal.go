@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,21 +10,32 @@ import (
 )
 
 // Masks says what is never shown: the members at some pointers, and the same
-// strings wherever else they turn up, such as in a preview.
+// texts where they turn up again, such as in a preview.
+//
+// Whoever proposes a call chooses its secrets too. So masking by text is for
+// what does not run: otherwise a secret "VENDOR" would hide the member
+// "VENDOR-001" from the approver.
 type Masks struct {
 	pointers [][]string
-	values   []string
+	values   map[string]bool
+	long     []string // values that are looked for inside other texts
 	all      bool
 }
 
-// shortSecret is up to how many bytes a secret is too short to be looked for
-// elsewhere: it would mask half of the page.
-const shortSecret = 3
+// The limits of masking by text.
+const (
+	shortSecret  = 3   // bytes up to which a text is not looked for: too common
+	insideSecret = 8   // bytes from which it is looked for inside others
+	maxInside    = 256 // texts that are looked for inside others
+)
+
+// PointersOnly returns masks that mask by place alone.
+func (m Masks) PointersOnly() Masks { return Masks{pointers: m.pointers, all: m.all} }
 
 // NewMasks returns the masks of a tool whose secrets stand at pointers ("*"
 // for every element or member), for values in which they may stand.
 func NewMasks(pointers []string, values ...canon.Value) Masks {
-	var m Masks
+	m := Masks{values: map[string]bool{}}
 	for _, p := range pointers {
 		tokens, ok := canon.SplitPointer(p)
 		if !ok {
@@ -56,9 +68,19 @@ func (m *Masks) collect(v canon.Value, at []string, below bool) {
 			m.collect(e, append(at[:len(at):len(at)], fmt.Sprint(i)), below)
 		}
 	case canon.String, canon.Number:
-		if text := scalarText(v); below && len(text) > shortSecret {
-			m.values = append(m.values, text)
+		if below {
+			m.remember(scalarText(v))
 		}
+	}
+}
+
+func (m *Masks) remember(text string) {
+	if len(text) <= shortSecret || m.values[text] {
+		return
+	}
+	m.values[text] = true
+	if len(text) >= insideSecret && len(m.long) < maxInside {
+		m.long = append(m.long, text)
 	}
 }
 
@@ -93,14 +115,19 @@ func (m Masks) hides(at []string, v canon.Value) bool {
 	return m.all || m.named(at) || m.Holds(scalarText(v))
 }
 
-// Holds reports whether a text contains a masked value.
+// Holds reports whether a text is a masked value or has a long one inside.
 func (m Masks) Holds(text string) bool {
-	for _, secret := range m.values {
-		if strings.Contains(text, secret) {
-			return true
-		}
+	if m.values[text] {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(m.long, func(secret string) bool { return strings.Contains(text, secret) })
+}
+
+// Masks reports whether the member at a pointer is masked by its place. Array
+// elements below it are masked with it.
+func (m Masks) Masks(pointer string) bool {
+	tokens, ok := canon.SplitPointer(pointer)
+	return m.all || !ok || m.named(tokens)
 }
 
 // Literal shows a value that stands at a pointer as JSON, on one line but

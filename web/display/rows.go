@@ -32,9 +32,10 @@ type Cell struct {
 }
 
 // Rows puts requested beside effective, one row for each scalar and each
-// empty container, in the order of the effective arguments.
+// empty container, in the order of the effective arguments. What will run is
+// masked by place alone.
 func Rows(requested, effective canon.Value, changes []canon.Change, m Masks) []Row {
-	t := table{masks: m, changes: slices.Clone(changes)}
+	t := table{before: m, masks: m.PointersOnly(), changes: slices.Clone(changes)}
 	slices.SortStableFunc(t.changes, func(a, b canon.Change) int { return strings.Compare(a.Pointer, b.Pointer) })
 	t.walk("", side{v: requested, present: true}, side{v: effective, present: true})
 	return t.rows
@@ -42,13 +43,14 @@ func Rows(requested, effective canon.Value, changes []canon.Change, m Masks) []R
 
 // Leaves shows one value alone as rows.
 func Leaves(v canon.Value, m Masks) []Row {
-	t := table{masks: m}
+	t := table{before: m, masks: m}
 	t.walk("", side{v: v, present: true}, side{v: v, present: true})
 	return t.rows
 }
 
 type table struct {
-	masks   Masks
+	before  Masks          // of the requested side
+	masks   Masks          // of the effective side and of names
 	changes []canon.Change // by pointer
 	rows    []Row
 }
@@ -125,7 +127,7 @@ func element(s side, i int) side {
 
 func (t *table) leaf(pointer string, req, eff side) {
 	row := Row{Pointer: pointer, Name: t.name(pointer),
-		Requested: t.cell(pointer, req), Effective: t.cell(pointer, eff)}
+		Requested: cell(pointer, req, t.before), Effective: cell(pointer, eff, t.masks)}
 	row.Differs = req.present != eff.present || req.present && !canon.Equal(req.v, eff.v)
 	row.Changes = t.changesAt(pointer, row.Differs)
 	row.Unexplained = row.Differs && len(row.Changes) == 0
@@ -165,11 +167,11 @@ func (t *table) search(pointer string) (int, bool) {
 	})
 }
 
-func (t *table) cell(pointer string, s side) Cell {
+func cell(pointer string, s side, m Masks) Cell {
 	if !s.present {
 		return Cell{Absent: true}
 	}
-	pieces := Literal(s.v, pointer, t.masks)
+	pieces := Literal(s.v, pointer, m)
 	n := 0
 	for _, p := range pieces {
 		n += utf8.RuneCountInString(p.Text)

@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -63,7 +64,7 @@ func Text(s string) []Piece {
 	return w.done()
 }
 
-// TextMasked shows a string that may hold a secret.
+// TextMasked shows a text that does not run and may hold a secret.
 func TextMasked(s string, m Masks) []Piece {
 	if m.All() || m.Holds(s) {
 		return []Piece{{Text: "[secret text]", Mark: Masked}}
@@ -110,6 +111,27 @@ func CountAlarming(pieces []Piece) int {
 		}
 	}
 	return n
+}
+
+// CountMasked counts what is masked.
+func CountMasked(pieces []Piece) int {
+	n := 0
+	for _, p := range pieces {
+		if p.Mark == Masked {
+			n++
+		}
+	}
+	return n
+}
+
+// RightToLeft reports whether there are letters that are read from the right.
+// They need no direction character to move digits and signs around them.
+func RightToLeft(pieces []Piece) bool {
+	return slices.ContainsFunc(pieces, func(p Piece) bool {
+		return strings.ContainsFunc(p.Text, func(r rune) bool {
+			return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
+		})
+	})
 }
 
 // How much of something ordinary becomes suspicious.

@@ -34,30 +34,66 @@ func TestF08LiteralsTellTypesApart(t *testing.T) {
 }
 
 // K08: a secret is masked before anything is shortened.
-func TestK08SecretsAreShownNowhere(t *testing.T) {
+func TestK08SecretsAreMaskedWhereTheyStandAndWhereTheyTurnUp(t *testing.T) {
 	t.Parallel()
 	const secret = "Bearer abcdefghijklmnop"
-	args := value(t, `{"auth":"`+secret+`","deep":{"list":[{"pin":1234567},{"pin":7654321}]},"note":"uses `+secret+` here","`+secret+`":1,"other":"fine"}`)
-	masks := display.NewMasks([]string{"/auth", "/deep/list/*/pin"}, args)
+	args := value(t, `{"auth":"`+secret+`","deep":{"list":[{"pin":1234567},{"pin":7654321}]},"other":"fine"}`)
+	requested := value(t, `{"login":"`+secret+`","pins":[1234567,7654321],"other":"fine"}`)
+	masks := display.NewMasks([]string{"/auth", "/deep/list/*/pin"}, args, requested)
 	all := display.Plain(display.Literal(args, "", masks))
-	for _, r := range display.Rows(args, args, nil, masks) {
-		all += "\n" + display.Plain(r.Name) + "=" + display.Plain(r.Requested.Pieces) + display.Plain(r.Effective.Pieces)
+	for _, r := range display.Rows(requested, args, nil, masks) {
+		all += "\n" + display.Plain(r.Name) + "=" + display.Plain(r.Requested.Pieces) + " " + display.Plain(r.Effective.Pieces)
 	}
-	preview := value(t, `{"echo":"sent `+secret+`","pin":1234567,"ok":true}`)
-	all += display.Plain(display.Literal(preview, "", masks))
+	for _, r := range display.Leaves(value(t, `{"echo":"sent `+secret+`","pin":1234567,"ok":true,"`+secret+`":0}`), masks) {
+		all += "\n" + display.Plain(r.Name) + "=" + display.Plain(r.Effective.Pieces)
+	}
 	sentence, ok := display.Sentence("Use {auth}", args, masks)
 	if !ok {
 		t.Error("no sentence")
 	}
-	all += display.Plain(sentence)
+	all += display.Plain(sentence) + display.Plain(display.TextMasked("failed with "+secret, masks))
 	for _, leak := range []string{"abcdef", "Bearer", "1234567", "7654321"} {
 		if strings.Contains(all, leak) {
 			t.Errorf("%q is shown in:\n%s", leak, all)
 		}
 	}
-	for _, want := range []string{"[secret text, 23 characters]", "[secret number]", `"fine"`, "true"} {
+	for _, want := range []string{"[secret text, 23 characters]", "[secret number]", `"fine"`, "true", "[secret name]"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in:\n%s", want, all)
+		}
+	}
+}
+
+// Whoever proposes a call chooses its secrets, and must not be able to hide
+// another member with them.
+func TestSecretNeverHidesAnotherMemberThatRuns(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"VENDOR-666", "VENDOR-6", "https://evil.example", "vendorId"} {
+		args := value(t, `{"auth":"`+secret+`","url":"https://evil.example/x","vendorId":"VENDOR-666"}`)
+		masks := display.NewMasks([]string{"/auth"}, args)
+		for _, r := range display.Rows(args, args, nil, masks) {
+			if r.Pointer != "/auth" && (display.CountMasked(r.Effective.Pieces) > 0 || display.CountMasked(r.Name) > 0) {
+				t.Errorf("secret %q hides %s", secret, r.Pointer)
+			}
+		}
+		if shown, _ := display.Sentence("Pay {vendorId}", args, masks.PointersOnly()); display.Plain(shown) != "Pay “VENDOR-666”" {
+			t.Errorf("secret %q hides the sentence: %s", secret, display.Plain(shown))
+		}
+	}
+}
+
+func TestManySecretsStayQuick(t *testing.T) {
+	t.Parallel()
+	var secrets, open []canon.Value
+	for i := range 30_000 {
+		secrets = append(secrets, canon.StringValue(fmt.Sprintf("secret-number-%d", i)))
+		open = append(open, canon.StringValue(fmt.Sprintf("open-number-%d", i)))
+	}
+	args := canon.ObjectValue(canon.Member{Name: "keys", Value: canon.ArrayValue(secrets...)})
+	masks := display.NewMasks([]string{"/keys"}, args)
+	for _, r := range display.Leaves(canon.ObjectValue(canon.Member{Name: "list", Value: canon.ArrayValue(append(open, secrets...)...)}), masks) {
+		if shown := display.Plain(r.Effective.Pieces); strings.Contains(shown, "secret-number") {
+			t.Fatalf("shown %s", shown)
 		}
 	}
 }
