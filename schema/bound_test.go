@@ -128,6 +128,41 @@ func TestDoublingDefinitionsCompileAndShow(t *testing.T) {
 	}
 }
 
+// TestManyMembersStayLinear: removing and looking up members must not cost a
+// walk over the others each time.
+func TestManyMembersStayLinear(t *testing.T) {
+	t.Parallel()
+	var nulls, defaults strings.Builder
+	for i := range 60000 {
+		fmt.Fprintf(&nulls, `,"n%d":null`, i)
+	}
+	for i := range 20000 {
+		fmt.Fprintf(&defaults, `,"d%d":{"default":1}`, i)
+	}
+	in := decode(t, `{`+nulls.String()[1:]+`}`)
+	for name, c := range map[string]struct {
+		src  string
+		opt  schema.Options
+		want int
+	}{
+		"stripped": {`{"properties":{}}`, schema.Options{Unknown: schema.UnknownStrip}, 0},
+		"dropped":  {`{"additionalProperties":{"type":"string"}}`, schema.Options{NullMeansAbsent: true}, 0},
+		"filled":   {`{"properties":{` + defaults.String()[1:] + `},"additionalProperties":true}`, schema.Options{}, 80000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := schema.Compile([]byte(c.src), c.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, _, err := s.Apply(in, nil)
+			if err != nil || out.Len() != c.want {
+				t.Errorf("%d members (%v), want %d", out.Len(), err, c.want)
+			}
+		})
+	}
+}
+
 func TestSchemasThatMultiplyAreRefused(t *testing.T) {
 	t.Parallel()
 	wide := strings.TrimPrefix(strings.Repeat(`,{"minimum":1}`, 3000), ",")

@@ -111,7 +111,7 @@ func (r *run) wrongTag(list []*node, v canon.Value) bool {
 		}
 		name, got := v.Member(i)
 		tags := &node{}
-		if !r.spend(len(list)) {
+		if !r.spend(1 + len(list)) {
 			return false
 		}
 		for _, x := range list {
@@ -158,7 +158,7 @@ func (r *run) constantsFit(n *node, v canon.Value) bool {
 		}
 		for i := range x.obj.props {
 			p := &x.obj.props[i]
-			if !p.node.fixed() {
+			if !p.node.fixed() || !r.spend(1+v.Len()/8) {
 				continue
 			}
 			if got, found := v.Get(p.name); found && !canon.Equal(got, p.node.enum[0]) {
@@ -181,7 +181,7 @@ func (r *run) dependent(n *node, v canon.Value, sc *scope, out *seen) bool {
 	ok := true
 	for i := range n.dependents {
 		d := &n.dependents[i]
-		if _, present := v.Get(d.name); !present || !r.spend(1+len(d.required)) {
+		if _, present := v.Get(d.name); !present || !r.spend((1+v.Len()/8)*(1+len(d.required))) {
 			continue
 		}
 		for _, name := range d.required {

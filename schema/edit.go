@@ -3,11 +3,13 @@ package schema
 import "github.com/seed-de4804fb/verbatim/canon"
 
 // objectEdit is an object under change. It copies the members at the first
-// change only.
+// change only, and every operation takes constant time over all calls.
 type objectEdit struct {
 	v       canon.Value
 	members []canon.Member
 	copied  bool
+	gone    []bool              // members that are to go; nil if none
+	names   map[string]struct{} // of large objects, once somebody asks
 }
 
 func (e *objectEdit) len() int {
@@ -24,13 +26,30 @@ func (e *objectEdit) at(i int) (string, canon.Value) {
 	return e.v.Member(i)
 }
 
+// has reports whether there is a member called name. It must not be called
+// between remove and compact.
 func (e *objectEdit) has(name string) bool {
+	if e.len() > 2*fewValues {
+		return e.inIndex(name)
+	}
 	for i := range e.len() {
 		if got, _ := e.at(i); got == name {
 			return true
 		}
 	}
 	return false
+}
+
+func (e *objectEdit) inIndex(name string) bool {
+	if e.names == nil {
+		e.names = make(map[string]struct{}, e.len())
+		for i := range e.len() {
+			got, _ := e.at(i)
+			e.names[got] = struct{}{}
+		}
+	}
+	_, ok := e.names[name]
+	return ok
 }
 
 func (e *objectEdit) own() {
@@ -42,11 +61,9 @@ func (e *objectEdit) own() {
 func (e *objectEdit) add(name string, x canon.Value) {
 	e.own()
 	e.members = append(e.members, canon.Member{Name: name, Value: x})
-}
-
-func (e *objectEdit) remove(i int) {
-	e.own()
-	e.members = append(e.members[:i], e.members[i+1:]...)
+	if e.names != nil {
+		e.names[name] = struct{}{}
+	}
 }
 
 func (e *objectEdit) set(i int, x canon.Value) {
@@ -54,7 +71,31 @@ func (e *objectEdit) set(i int, x canon.Value) {
 	e.members[i].Value = x
 }
 
+// remove marks member i to go; indexes stay as they are until compact.
+func (e *objectEdit) remove(i int) {
+	if e.gone == nil {
+		e.gone = make([]bool, e.len())
+	}
+	e.gone[i] = true
+}
+
+// compact takes out what was removed.
+func (e *objectEdit) compact() {
+	if e.gone == nil {
+		return
+	}
+	e.own()
+	kept := e.members[:0]
+	for i, m := range e.members {
+		if !e.gone[i] {
+			kept = append(kept, m)
+		}
+	}
+	e.members, e.gone, e.names = kept, nil, nil
+}
+
 func (e *objectEdit) value() canon.Value {
+	e.compact()
 	if !e.copied {
 		return e.v
 	}

@@ -206,7 +206,8 @@ func (z *normalizer) array(v canon.Value, set []*node, m *mark, f *mark) canon.V
 
 // dropNulls removes optional members that are null where null is not allowed.
 func (z *normalizer) dropNulls(e *objectEdit, set []*node) {
-	for i := e.len() - 1; i >= 0; i-- {
+	defer e.compact()
+	for i := range e.len() {
 		name, x := e.at(i)
 		if !x.IsNull() || requires(set, name) {
 			continue
@@ -259,7 +260,7 @@ func (z *normalizer) defaults(e *objectEdit, set []*node) {
 		}
 		for _, i := range n.obj.defaulted {
 			p := &n.obj.props[i]
-			if e.has(p.name) {
+			if !z.r.spend(1) || e.has(p.name) {
 				continue
 			}
 			x, _ := p.node.defaultValue()

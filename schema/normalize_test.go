@@ -72,7 +72,7 @@ func decode(t testing.TB, text string) canon.Value {
 	t.Helper()
 	v, err := canon.Decode([]byte(text), canon.Options{Exact: true})
 	if err != nil {
-		t.Fatalf("decode %s: %v", text, err)
+		t.Fatalf("decode %.200s: %v", text, err)
 	}
 	return v
 }

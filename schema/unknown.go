@@ -91,7 +91,7 @@ func (u *unknowns) holding(list []*node, v canon.Value) []*node {
 func (u *unknowns) object(v canon.Value, set []*node) canon.Value {
 	e := objectEdit{v: v}
 	policy := u.policy(set)
-	for i := 0; i < e.len(); i++ {
+	for i := range e.len() {
 		name, x := e.at(i)
 		base := len(u.sets)
 		found := u.find(set, name)
@@ -108,7 +108,6 @@ func (u *unknowns) object(v canon.Value, set []*node) canon.Value {
 			}
 		case policy.strips:
 			e.remove(i)
-			i--
 			u.changes = append(u.changes, canon.Change{
 				Pointer: canon.JoinPointer(u.r.pointer(), name), Kind: canon.ChangeStripped,
 			})
