@@ -118,6 +118,7 @@ func TestNewRefusesToolsThatClash(t *testing.T) {
 		"G04 names equal in case": {change, define(t, catalog.Spec{Name: "Change", Schema: object})},
 		"M03 preview that writes": {by("change"), change},
 		"preview that is missing": {by("preview")},
+		"one of several previews": {define(t, catalog.Spec{Name: "a", Schema: object}), by("preview")},
 	} {
 		if _, err := catalog.New(tools...); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -149,6 +150,10 @@ func TestExtractTargetsNamesEveryElement(t *testing.T) {
 		{"null", "/to", `{"to":null}`, nil, ""},
 		{"list", "/to", `{"to":["V1","V2"]}`, []string{"V1", "V2"}, ""},
 		{"member of each element", "/rows/*/to", `{"rows":[{"to":"V1"},{},{"to":["V2","V3"]}]}`, []string{"V1", "V2", "V3"}, ""},
+		{"index", "/pair/1", `{"pair":["V1","V2"]}`, []string{"V2"}, ""},
+		{"space", "/to", `{"to":"two words"}`, []string{"two words"}, ""},
+		{"C1 control", "/to", `{"to":"V\u009f"}`, nil, "/to"},
+		{"delete", "/to", `{"to":"V\u007f"}`, nil, "/to"},
 		{"empty", "/to", `{"to":""}`, nil, "/to"},
 		{"NUL", "/to", `{"to":"V1\u0000"}`, nil, "/to"},
 		{"fraction", "/to", `{"to":1.5}`, nil, "/to"},
@@ -156,6 +161,9 @@ func TestExtractTargetsNamesEveryElement(t *testing.T) {
 		{"null in a list", "/to", `{"to":["V1",null]}`, nil, "/to/1"},
 		{"scalar in the way", "/rows/*/to", `{"rows":["V1"]}`, nil, "/rows/0"},
 	} {
+		if _, err := catalog.ExtractTargets([]catalog.TargetRule{{Type: "x", Pointer: "/~2"}}, decode(t, c.args)); err == nil {
+			t.Error("a malformed pointer named nothing")
+		}
 		got, err := catalog.ExtractTargets([]catalog.TargetRule{{Type: "vendor", Pointer: c.pointer}}, decode(t, c.args))
 		var vs canon.Violations
 		if c.bad != "" {

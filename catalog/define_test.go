@@ -108,6 +108,7 @@ func TestDefineRefuses(t *testing.T) {
 			s.Identity = []identity.Member{{Pointer: "/lines/*/to", Names: identity.NamesPrincipal, Fill: true}}
 		}, "fill"},
 		{"target on an unknown member", func(s *catalog.Spec) { s.Targets = []catalog.TargetRule{{Type: "vendor", Pointer: "/vendorId"}} }, "targets"},
+		{"target with a bad escape", func(s *catalog.Spec) { s.Targets = []catalog.TargetRule{{Type: "v", Pointer: "/~2"}} }, "not a JSON Pointer"},
 		{"target without a type", func(s *catalog.Spec) { s.Targets = []catalog.TargetRule{{Pointer: "/vendor"}} }, "targets"},
 		{"secret on an unknown member", func(s *catalog.Spec) { s.Secrets = []string{"/pin"} }, "secrets"},
 		{"bound on an unknown member", func(s *catalog.Spec) { s.Bounds = []string{"/max"} }, "bounds"},
@@ -131,6 +132,11 @@ func TestDefineRefuses(t *testing.T) {
 			s.Read, s.Reason, s.DryRun = true, "x", &catalog.DryRun{Argument: "/dryRun"}
 		}, "dryRun"},
 		{"dry run by an unknown argument", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/preview"} }, "dryRun"},
+		{"dry run by an argument of any type", func(s *catalog.Spec) {
+			s.Schema = []byte(`{"type":"object","properties":{"dry":{}}}`)
+			s.DryRun = &catalog.DryRun{Argument: "/dry"}
+		}, "dryRun"},
+		{"dry run by no pointer", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "dryRun"} }, "dryRun"},
 		{"dry run by a string", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/vendor"} }, "dryRun"},
 		{"dry run by a nested argument", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/lines/0"} }, "dryRun"},
 		{"dry run that is the default", func(s *catalog.Spec) {
@@ -286,28 +292,59 @@ func TestDefineNamesEveryFault(t *testing.T) {
 
 func TestTheModelCannotSendTheDryRunArgument(t *testing.T) {
 	t.Parallel()
-	for name, own := range map[string]string{
-		"silent schema": transferSchema,
-		"open schema":   `{"type":"object","properties":{"vendor":{"type":"string"},"dryRun":{"type":"boolean"}},"additionalProperties":true}`,
-		"one member":    `{"type":"object","properties":{"dryRun":{"type":"boolean"}}}`,
-		"pattern":       `{"type":"object","properties":{"vendor":{"type":"string"},"dryRun":{"type":"boolean"}},"patternProperties":{"^d":{}}}`,
+	const two = `"properties":{"vendor":{"type":"string"},"dryRun":{"type":"boolean"}}`
+	for name, c := range map[string]struct{ own, call string }{
+		"silent":      {`{"type":"object",` + two + `}`, `{"vendor":"x"}`},
+		"closed":      {`{"type":"object",` + two + `,"additionalProperties":false}`, `{"vendor":"x"}`},
+		"open":        {`{"type":"object",` + two + `,"additionalProperties":true}`, `{"vendor":"x"}`},
+		"map":         {`{"type":"object",` + two + `,"additionalProperties":{"type":"boolean"}}`, `{"vendor":"x"}`},
+		"unevaluated": {`{"type":"object",` + two + `,"unevaluatedProperties":true}`, `{"vendor":"x"}`},
+		"pattern":     {`{"type":"object",` + two + `,"patternProperties":{"^d":{}}}`, `{"vendor":"x"}`},
+		"allOf":       {`{"type":"object",` + two + `,"allOf":[{"properties":{"dryRun":{"type":"boolean"}}}]}`, `{"vendor":"x"}`},
+		"$ref":        {`{"type":"object",` + two + `,"$ref":"#/$defs/more","$defs":{"more":{"properties":{"dryRun":{}}}}}`, `{"vendor":"x"}`},
+		"one member":  {`{"type":"object","properties":{"dryRun":{"type":"boolean"}}}`, `{}`},
 	} {
 		for _, mode := range []schema.UnknownMode{"", schema.UnknownKeep, schema.UnknownStrip, schema.UnknownReject} {
-			s := catalog.Spec{Name: "t", Schema: []byte(own), DryRun: &catalog.DryRun{Argument: "/dryRun", Required: true}}
+			s := catalog.Spec{Name: "t", Schema: []byte(c.own), DryRun: &catalog.DryRun{Argument: "/dryRun", Required: true}}
 			s.Normalize.Unknown = mode
 			tool := define(t, s)
-			for _, args := range []string{`{"vendor":"x","amountMinor":1,"dryRun":true}`, `{"vendor":"x","amountMinor":1,"dryRun":false}`} {
-				out, _, err := tool.Proposal.Apply(decode(t, args), nil)
-				if _, passed := out.Get("dryRun"); err == nil && passed {
-					t.Errorf("%s, %q: the model sent the argument", name, mode)
-				}
+			call := decode(t, c.call)
+			if _, _, err := tool.Proposal.Apply(call, nil); err != nil {
+				t.Errorf("%s, %q: a plain call is refused: %v", name, mode, err)
 			}
-			if err := tool.Own.Validate(decode(t, `{"vendor":"x","amountMinor":1,"dryRun":true}`)); err != nil {
-				t.Errorf("%s: the preview does not fit the tool's own schema: %v", name, err)
+			for _, said := range []bool{true, false} {
+				with, _ := call.With("/dryRun", canon.BoolValue(said))
+				if out, _, err := tool.Proposal.Apply(with, nil); err == nil {
+					t.Errorf("%s, %q: the model sent the argument: %s", name, mode, out.Canonical())
+				}
+				if err := tool.Own.Validate(with); err != nil {
+					t.Errorf("%s: the preview does not fit the tool's own schema: %v", name, err)
+				}
 			}
 			if tool.DryRun.Timeout != catalog.DefaultDryRunTimeout {
 				t.Errorf("timeout %s", tool.DryRun.Timeout)
 			}
+		}
+	}
+}
+
+func TestLeftoversAreForToolsThatTakeAnything(t *testing.T) {
+	t.Parallel()
+	proposal := func(members string) []byte { return []byte(`{"type":"object","properties":{` + members + `}}`) }
+	for name, c := range map[string]struct {
+		own, proposal string
+		ok            bool
+	}{
+		"closed tool":              {`"a":{}`, `"a":{},"b":{}`, false},
+		"closed part":              {`"a":{"type":"object","properties":{"x":{}}}`, `"a":{"type":"object","properties":{"x":{},"y":{}}}`, false},
+		"open part":                {`"a":{"type":"object","additionalProperties":true}`, `"a":{"type":"object","properties":{"x":{},"y":{}}}`, true},
+		"closed behind open":       {`"a":{"type":"object","additionalProperties":true},"c":{}`, `"a":{"type":"object","properties":{"x":{}}},"z":{}`, false},
+		"elements":                 {`"a":{"type":"array","items":{"type":"object","properties":{"x":{}}}}`, `"a":{"type":"array","items":{"type":"object","properties":{"y":{}}}}`, false},
+		"part that may be several": {`"a":{"oneOf":[{"type":"object","properties":{"x":{}},"required":["x"]},{"type":"string"}]}`, `"a":{"type":"object","properties":{"q":{}}}`, true},
+	} {
+		_, err := catalog.Define(catalog.Spec{Name: "t", Schema: proposal(c.own), ProposalSchema: proposal(c.proposal)})
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
