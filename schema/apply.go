@@ -12,7 +12,9 @@ type Fill struct {
 
 // Apply validates and normalizes. It returns the parsed value and every
 // change in the order in which it was made, or [canon.Violations]. Applying
-// the schema again to the parsed value changes nothing.
+// the schema again to the parsed value changes nothing, as long as each
+// [TransformFunc] leaves its own result alone, and the transforms leave the
+// session's values alone: those are filled in after the transforms.
 //
 // A fill whose parent object is absent does nothing, as for defaults.
 func (s *Schema) Apply(v canon.Value, fill []Fill) (out canon.Value, changes []canon.Change, err error) {

@@ -18,8 +18,8 @@
 // patterns beyond RE2, malformed keywords, defaults that break their own
 // schema. Keywords that nobody defines are annotations.
 //
-// It promises that [Schema.Apply] is total, idempotent and independent of
-// member order; that numbers are compared as exact decimals; that work is
+// It promises that [Schema.Apply] is total, idempotent (see there) and
+// independent of member order; that numbers are compared as exact decimals; that work is
 // bounded, and beyond the bound the answer is a violation (schema_budget),
 // never a yes. It must never print a value of the input, read the network, or
 // let a value pass because a check could not be made.
