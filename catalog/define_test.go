@@ -328,6 +328,17 @@ func TestTheModelCannotSendTheDryRunArgument(t *testing.T) {
 	}
 }
 
+func TestDryRunWithAProposalSchemaOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := transfer()
+	s.ProposalSchema = []byte(`{"type":"object","properties":{"vendor":{"type":"string"},"amountMinor":{"type":"integer"}}}`)
+	s.DryRun = &catalog.DryRun{Argument: "/dryRun"}
+	tool := define(t, s)
+	if tool.Proposal.Knows("/dryRun") || !tool.Own.Knows("/dryRun") {
+		t.Error("the schemas are mixed up")
+	}
+}
+
 func TestLeftoversAreForToolsThatTakeAnything(t *testing.T) {
 	t.Parallel()
 	proposal := func(members string) []byte { return []byte(`{"type":"object","properties":{` + members + `}}`) }
