@@ -101,10 +101,12 @@ func transfer(t *testing.T, b *bank, v *vendors) verbatim.Bound {
 	return bound
 }
 
-func decide(e policy.Effect) policy.Engine {
-	return policy.FromFunc("v1", func(context.Context, policy.Input) (policy.Decision, error) {
+func decide(e policy.Effect) policy.Engine { return policy.FromFunc("v1", answer(e)) }
+
+func answer(e policy.Effect) policy.Func {
+	return func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: e, Reason: "test"}, nil
-	})
+	}
 }
 
 type world struct {
