@@ -45,6 +45,15 @@ func testFresh(t *testing.T, open Open) {
 			b.same(row, b.row(row.ID))
 			b.history(row.ID, audit.ActionDenied)
 		},
+		"I02 the record of a deny names its code and its rules": func(b *bench) {
+			a := denied(b.call())
+			a.Decision.Code, a.Decision.Rules = "policy_error", []string{"forbid-7"}
+			row, err := b.store.Decide(b.Context(), a)
+			b.must(err)
+			if r := b.records(row.ID)[0]; r.Code != "policy_error" || r.Facts["rules"] != `["forbid-7"]` || r.Facts["policyVersion"] != b.version {
+				b.Fatalf("record %+v", r)
+			}
+		},
 		"a call denied before there was a snapshot has no arguments": func(b *bench) {
 			a := denied(b.call())
 			a.Tool, a.Payload, a.Hash, a.Fingerprint = "", action.Payload{Raw: []byte("{")}, snapshot.ProposalHash{}, canon.Digest{}
@@ -84,6 +93,11 @@ func testFresh(t *testing.T, open Open) {
 		"a denied call never begins": func(b *bench) {
 			b.nothing(b.store.Begin(b.Context(), action.Start{Action: denied(b.call()), Lease: lease}))
 		},
+		"a call without a fingerprint never begins": func(b *bench) {
+			a := b.call()
+			a.Fingerprint = canon.Digest{}
+			b.nothing(b.store.Begin(b.Context(), action.Start{Action: a, Lease: lease}))
+		},
 		"terms that ask for nobody are refused": func(b *bench) {
 			b.nothing(b.store.Suspend(b.Context(), b.asking(b.call(), nil)))
 		},
@@ -97,7 +111,7 @@ func testFresh(t *testing.T, open Open) {
 			a.Payload.Args = `{"to":"mallory"}`
 			b.nothing(b.store.Begin(b.Context(), action.Start{Action: a, Lease: lease}))
 		},
-		"an id is never used twice": func(b *bench) {
+		"D03 an id is never used twice": func(b *bench) {
 			row := b.begin(b.call())
 			again := b.call()
 			again.ID = row.ID

@@ -87,6 +87,29 @@ func testVotes(t *testing.T, open Open) {
 				b.Fatal("another tenant was shown the row")
 			}
 		},
+		"B32 a caller who stops waiting decides nothing": func(b *bench) {
+			row := b.pending()
+			b.must(b.store.Leave(b.Context(), row.ID))
+			if got := b.votes(vote(row, ann, true), nil); got.State != action.Approved || !got.CallerGone {
+				b.Fatalf("%s, gone %t", got.State, got.CallerGone)
+			}
+		},
+		"B31 the record says who decided, or that nobody did": func(b *bench) {
+			rejected, revoked, expired := b.pending(), b.pending(), b.pending()
+			b.votes(vote(rejected, ann, false), nil)
+			_, err := b.store.Revoke(b.Context(), revoked.ID, opal, "stop")
+			b.must(err)
+			b.clock.add(time.Hour)
+			_, err = b.store.Expire(b.Context(), false)
+			b.must(err)
+			for id, want := range map[string][2]string{rejected.ID: {ann, "rejected"}, revoked.ID: {opal, "revoked"},
+				expired.ID: {"sweeper", "expired"}} {
+				records := b.records(id)
+				if last := records[len(records)-1]; last.By != want[0] || last.Code != want[1] {
+					b.Errorf("by %s, code %s, want %v", last.By, last.Code, want)
+				}
+			}
+		},
 		"B30 silence is never a yes": func(b *bench) {
 			row := b.pending()
 			b.clock.add(time.Hour)
