@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/internal/config"
@@ -26,6 +27,7 @@ type upstream struct {
 // this machine and the configuration, never from the client's MCP messages.
 func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (daemon.Upstream, error) {
 	return func(h daemon.Hello, notes *daemon.Notes) (daemon.Upstream, error) {
+		p.rules.reload() // who edits the catalog and then calls means the new one
 		name, command, err := p.server(h)
 		if err != nil {
 			return nil, err
@@ -44,12 +46,21 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		}
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
-			Binder: p.binder, Wait: p.cfg.Wait, Page: page(), Log: p.log}}
+			Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log}}
 		if h.TrustReadHints {
 			u.cfg.Binder = &trusting{binder: p.binder, rules: p.rules, notes: notes, write: &p.catalogs}
 		}
 		return u, nil
 	}
+}
+
+// wait is how long the calls of a client are held while people decide.
+func (p *parts) wait(h daemon.Hello) time.Duration {
+	asked := time.Duration(h.WaitMS) * time.Millisecond
+	if h.WaitMS <= 0 || asked > config.MaxWait {
+		return p.cfg.Wait
+	}
+	return asked
 }
 
 // server says which server a client means and how to start it.

@@ -28,6 +28,9 @@ type Hello struct {
 	Args    []string `json:"args,omitempty"`
 	Env     []string `json:"env,omitempty"` // the whole environment of the server
 	Dir     string   `json:"dir,omitempty"`
+	// WaitMS is how long a call is held while people decide, in milliseconds;
+	// 0 means the configuration's.
+	WaitMS int64 `json:"waitMs,omitempty"`
 	// TrustReadHints catalogues tools that the server calls read-only as reads.
 	TrustReadHints bool `json:"trustReadHints,omitempty"`
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+const statusWaits = string(verbatim.StatusApprovalRequired)
+
+// answered is what came back of a call.
+type answered struct {
+	Status   string          `json:"status"`
+	Code     string          `json:"code"`
+	Text     string          `json:"text,omitempty"` // what the model would read
+	ActionID string          `json:"actionId,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"` // the result, or the error, as it came
+
+	shown []string
+}
+
+// readAnswer tells an answer of the gateway from one of the tool. A server
+// could imitate the gateway's form; it would gain a wrong exit code.
+func readAnswer(m *wire.Message) (answered, error) {
+	if m.Kind() == wire.KindError {
+		return readFault(m.Fault())
+	}
+	a := answered{Status: string(verbatim.StatusOK), Code: string(verbatim.CodeOK), Result: m.Result()}
+	v, err := canon.Decode(m.Result(), canon.Options{MaxBytes: canon.CeilingBytes})
+	if err != nil { // the tool's answer is passed on as it is
+		a.shown = []string{string(m.Result())}
+		return a, nil
+	}
+	for _, part := range at(v, "content").Elements() {
+		a.shown = append(a.shown, shownPart(part))
+	}
+	a.Text = strings.Join(a.shown, "\n")
+	structured := at(v, "structuredContent")
+	if len(a.shown) == 0 && structured.Kind() != canon.Invalid {
+		a.shown = []string{string(structured.Canonical())}
+	}
+	if !at(v, "isError").Bool() {
+		return a, nil
+	}
+	a.Status, a.Code = string(verbatim.StatusFailed), string(verbatim.CodeToolError)
+	code := at(structured, "code").Text()
+	if at(structured, "status").Kind() == canon.String && verbatim.Code(code).Known() {
+		a.Status, a.Code = at(structured, "status").Text(), code
+		a.ActionID = at(at(structured, "data"), "actionId").Text()
+	}
+	return a, nil
+}
+
+// at returns a member, or the invalid Value.
+func at(v canon.Value, name string) canon.Value {
+	if v.Kind() != canon.Object {
+		return canon.Value{}
+	}
+	m, _ := v.Get(name)
+	return m
+}
+
+func shownPart(part canon.Value) string {
+	if text := at(part, "text"); text.Kind() == canon.String {
+		return text.Text()
+	}
+	return "(" + at(part, "type").Text() + ")"
+}
+
+func readFault(fault []byte) (answered, error) {
+	v, err := canon.Decode(fault, canon.Options{})
+	if err != nil {
+		return answered{}, fmt.Errorf("%w: its error cannot be read", errPeer)
+	}
+	code, _ := at(v, "code").Int64()
+	a := answered{Status: string(verbatim.StatusFailed), Code: string(verbatim.CodeToolError), Text: at(v, "message").Text(), Result: fault}
+	switch wire.Code(code) {
+	case wire.CodeParse, wire.CodeInvalidRequest, wire.CodeInvalidParams:
+		a.Status, a.Code = string(verbatim.StatusInvalidArguments), string(verbatim.CodeInvalidArguments)
+	}
+	a.shown = []string{a.Text}
+	return a, nil
+}
+
+// exit is the exit code of an answer.
+func (a answered) exit() int {
+	switch verbatim.Status(a.Status) {
+	case verbatim.StatusOK:
+		return exitOK
+	case verbatim.StatusDenied, verbatim.StatusInvalidArguments:
+		return exitDenied
+	case verbatim.StatusApprovalRequired:
+		return exitApproval
+	default: // failed, uncertain, in progress
+		return exitFailure
+	}
+}
+
+// print writes the tool's own words to standard output, and everything else
+// to standard error.
+func (a answered) print(cmd *cobra.Command, s streams) error {
+	if wantsJSON(cmd) {
+		if err := printJSON(s.out, a); err != nil {
+			return err
+		}
+		return codeOf(a.exit())
+	}
+	w := s.out
+	if a.exit() != exitOK {
+		w = s.err
+		fmt.Fprintf(w, "%s (%s)\n", a.Status, a.Code)
+	}
+	for _, text := range a.shown {
+		if err := printText(w, text); err != nil {
+			return err
+		}
+	}
+	return codeOf(a.exit())
+}
+
+// printText writes text of a tool. At a terminal nothing in it can move the
+// cursor; in a pipe it stays as it is.
+func printText(w io.Writer, text string) error {
+	if onTerminal(w) {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = plainJSON(lines[i])
+		}
+		text = strings.Join(lines, "\n")
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
