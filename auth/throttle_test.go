@@ -1,12 +1,64 @@
 package auth_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-de4804fb/verbatim/auth"
 )
+
+func TestGuessesOfOneNameWaitLongerAndLonger(t *testing.T) {
+	t.Parallel()
+	var throttle auth.Throttle
+	now := start
+	for range 3 {
+		if err := throttle.Enter("alice", now); err != nil {
+			t.Fatalf("free guess: %v", err)
+		}
+	}
+	var waits []time.Duration
+	for range 8 {
+		var throttled *auth.ThrottledError
+		if err := throttle.Enter("alice", now); !errors.As(err, &throttled) {
+			t.Fatalf("guess = %v; want a ThrottledError", err)
+		}
+		waits = append(waits, throttled.Wait)
+		if now = now.Add(throttled.Wait - time.Millisecond); throttle.Enter("alice", now) == nil {
+			t.Fatal("a guess before the wait was over was let through")
+		}
+		if now = now.Add(time.Millisecond); throttle.Enter("alice", now) != nil {
+			t.Fatal("a guess after the wait was not let through")
+		}
+	}
+	want := []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	if diff := cmp.Diff(want, waits); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestGuessesOfManyNamesWaitTogether(t *testing.T) {
+	t.Parallel()
+	var throttle auth.Throttle
+	for i := range 20 {
+		if err := throttle.Enter(fmt.Sprint("name", i), start); err != nil {
+			t.Fatalf("guess %d: %v", i, err)
+		}
+	}
+	var throttled *auth.ThrottledError
+	if err := throttle.Enter("another", start); !errors.As(err, &throttled) {
+		t.Fatalf("guess = %v; want a ThrottledError", err)
+	}
+	if throttled.Wait > 5*time.Second {
+		t.Errorf("wait = %s; nobody may lock everybody out", throttled.Wait)
+	}
+}
 
 func TestThrottleKeepsFewNamesAndForgetsOldOnes(t *testing.T) {
 	t.Parallel()

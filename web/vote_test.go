@@ -280,12 +280,14 @@ func TestRefusalsOfTheEngineAreSaidInPlainWords(t *testing.T) {
 		{errors.New("secret detail"), http.StatusInternalServerError, "could not be made"},
 	} {
 		b.gate.refuse = fmt.Errorf("vote: %w", test.err)
-		for path, form := range map[string]url.Values{"/actions/act_1/approve": approve, "/actions/act_2/revoke": revoke} {
-			w := b.post(path, form)
-			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) || strings.Contains(w.Body.String(), "secret detail") {
-				t.Errorf("%s: %v = %d, does not say %q", path, test.err, w.Code, test.says)
-			}
+		w := b.post("/actions/act_1/approve", approve)
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) || strings.Contains(w.Body.String(), "secret detail") {
+			t.Errorf("%v = %d, does not say %q", test.err, w.Code, test.says)
 		}
+	}
+	b.gate.refuse = action.ErrState
+	if w := b.post("/actions/act_2/revoke", revoke); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "has moved on") {
+		t.Errorf("refused withdrawal = %d", w.Code)
 	}
 }
 
