@@ -182,15 +182,17 @@ func (g *Gate) same(ctx context.Context, p *proposal) (*action.Action, *Outcome,
 		if a, err = g.current(ctx, a, p); err != nil {
 			return nil, nil, err
 		}
-		if resumable(a, p) {
+		if a.State == action.PendingApproval || resumable(a, p) {
 			code, _, err := g.compare(ctx, a, p)
 			if err != nil {
 				return nil, nil, err
 			}
-			if code == "" {
-				return &a, nil, nil
+			if code != "" { // nobody should wait for what could not run any more
+				continue
 			}
-			continue
+		}
+		if resumable(a, p) {
+			return &a, nil, nil
 		}
 		switch a.State {
 		case action.PendingApproval:
