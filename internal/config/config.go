@@ -2,42 +2,36 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Config is the configuration of one daemon.
 type Config struct {
 	// Agent is the agentName of sessions that bring none of their own.
-	Agent string `yaml:"agent"`
+	Agent string
 	// Listen is the address of the approvers' page.
-	Listen string `yaml:"listen"`
+	Listen string
 	// Catalog and Policy are files; a policy may also be a directory of
 	// *.cedar files. Paths are relative to the configuration file.
-	Catalog string `yaml:"catalog"`
-	Policy  string `yaml:"policy"`
+	Catalog string
+	Policy  string
 	// Wait is how long a call is held while people decide.
-	Wait time.Duration `yaml:"wait"`
+	Wait time.Duration
 	// Idle is how long a daemon without work stays.
-	Idle time.Duration `yaml:"idle"`
+	Idle time.Duration
 	// Servers are MCP servers by name.
-	Servers map[string]Server `yaml:"servers"`
+	Servers map[string]Server
 }
 
 // Server is how to start one MCP server.
 type Server struct {
-	Command string            `yaml:"command"`
-	Args    []string          `yaml:"args"`
-	Env     map[string]string `yaml:"env"`
-	Dir     string            `yaml:"dir"`
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string
 }
 
 // The defaults and ranges.
@@ -58,24 +52,15 @@ var ServerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 // defaults of the home apply. Errors name file, line and field.
 func Load(h Home, path string, optional bool) (Config, error) {
 	c := Config{Agent: DefaultAgent, Listen: DefaultListen, Wait: DefaultWait, Idle: DefaultIdle}
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && optional:
 		return c.located(h, string(h)), nil
 	case err != nil:
 		return Config{}, err
 	}
-	defer f.Close()
-	decoder := yaml.NewDecoder(f)
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return Config{}, fmt.Errorf("%s: more than one document", path)
-	}
-	if err := c.check(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
+	if err := parse(path, text, &c); err != nil {
+		return Config{}, err
 	}
 	return c.located(h, filepath.Dir(path)), nil
 }
@@ -94,32 +79,4 @@ func (c Config) located(h Home, dir string) Config {
 		c.Policy = h.Policy()
 	}
 	return c
-}
-
-func (c Config) check() error {
-	if c.Agent == "" {
-		return errors.New("agent: must not be empty")
-	}
-	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return errors.New("listen: must be address:port")
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return errors.New("listen: must be a loopback address such as 127.0.0.1:7433")
-	}
-	if c.Wait <= 0 || c.Wait > MaxWait {
-		return fmt.Errorf("wait: must be above 0 and at most %s", MaxWait)
-	}
-	if c.Idle < MinIdle || c.Idle > MaxIdle {
-		return fmt.Errorf("idle: must be from %s to %s", MinIdle, MaxIdle)
-	}
-	for name, s := range c.Servers {
-		if !ServerName.MatchString(name) {
-			return fmt.Errorf("servers.%s: a name has 1 to 40 of a-z, 0-9 and -", name)
-		}
-		if s.Command == "" {
-			return fmt.Errorf("servers.%s.command: must not be empty", name)
-		}
-	}
-	return nil
 }

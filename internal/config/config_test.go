@@ -1,0 +1,121 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-de4804fb/verbatim/internal/config"
+)
+
+func TestMissingFileIsTheDefaultsOnlyWhereOptional(t *testing.T) {
+	t.Parallel()
+	home := config.Home(t.TempDir())
+	got, err := config.Load(home, home.Config(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: home.Catalog(), Policy: home.Policy(),
+		Wait: 50 * time.Second, Idle: 10 * time.Minute}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := config.Load(home, home.Config(), false); err == nil {
+		t.Error("a file that was named and is missing was taken for an empty one")
+	}
+}
+
+func TestPathsAreFoundFromTheFileThatNamesThem(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, dir, "catalog: tools.yaml\npolicy: /etc/rules\nservers:\n  files:\n    command: npx\n    args: [-y, server, \"\"]\n    env: {A: \"1\"}\n    dir: /srv\n")
+	got, err := config.Load("/home/x", path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: filepath.Join(dir, "tools.yaml"), Policy: "/etc/rules",
+		Wait: 50 * time.Second, Idle: 10 * time.Minute, Servers: map[string]config.Server{"files": {
+			Command: "npx", Args: []string{"-y", "server", ""}, Env: map[string]string{"A": "1"}, Dir: "/srv"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMistakesNameLineAndField(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"an unknown field", "agent: a\nlisen: x\n", ":2: lisen: there is no such field"},
+		{"a field in another case", "Agent: a\n", ":1: Agent: there is no such field"},
+		{"a field that comes twice", "agent: a\nagent: b\n", ":2: agent: comes twice, first in line 1"},
+		{"an unknown field of a server", "servers:\n  a:\n    command: x\n    cmd: y\n", ":4: servers.a.cmd: there is no such field"},
+		{"a server that comes twice", "servers:\n  a: {command: x}\n  a: {command: y}\n", ":3: servers.a: comes twice"},
+		{"a server without command", "servers:\n  a: {args: []}\n", ":2: servers.a.command: is needed"},
+		{"a server whose name is none", "servers:\n  A_b: {command: x}\n", ":2: servers.A_b: a name has"},
+		{"a page for everybody", "listen: 0.0.0.0:80\n", ":1: listen: must be a loopback address"},
+		{"a page at a host name", "listen: localhost:80\n", ":1: listen: must be a loopback address"},
+		{"waiting without end", "wait: 24h\n", ":1: wait: must be a duration from 1ms to 10m0s"},
+		{"no waiting at all", "wait: 0s\n", ":1: wait: must be a duration"},
+		{"a number where text is wanted", "agent: 5\n", ":1: agent: must be text"},
+		{"an empty agent", "agent: \"\"\n", ":1: agent: must be text that is not empty"},
+		{"null", "agent:\n", ":1: agent: must be text"},
+		{"an alias", "agent: &a x\ncatalog: *a\n", ":1: agent: anchors, aliases and tags"},
+		{"a tag", "agent: !!str x\n", ":1: agent: anchors, aliases and tags"},
+		{"two documents", "agent: a\n---\nagent: b\n", ": more than one document"},
+		{"a list", "- a\n", ":1: must be a mapping"},
+		{"no YAML", "agent: [\n", "line 1: did not find"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load("/home/x", write(t, t.TempDir(), tt.text), true)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestEveryMistakeIsSaid(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load("/home/x", write(t, t.TempDir(), "agnet: a\nidle: soon\n"), true)
+	for _, want := range []string{"agnet", "idle"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not name %s", err, want)
+		}
+	}
+}
+
+func TestEmptyFileSaysNothing(t *testing.T) {
+	t.Parallel()
+	if _, err := config.Load("/home/x", write(t, t.TempDir(), "# nothing\n"), true); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzLoadNeverPanics(f *testing.F) {
+	f.Add([]byte("agent: a\nservers: {a: {command: x, env: {A: b}}}\n"))
+	f.Add([]byte("servers: [a]\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load("/home/x", path, false)
+		if err == nil && (c.Agent == "" || c.Wait <= 0 || c.Idle < config.MinIdle) {
+			t.Errorf("accepted %+v", c)
+		}
+	})
+}
+
+func write(t *testing.T, dir, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, "verbatim.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
