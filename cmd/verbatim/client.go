@@ -13,7 +13,7 @@ import (
 // connect returns a client of the home's daemon and starts one if none runs.
 // What is wrong with the configuration is said before that.
 func connect(ctx context.Context, s streams) (*daemon.Client, error) {
-	home, _, err := configured("")
+	home, err := config.FindHome()
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +26,7 @@ func connectTo(ctx context.Context, s streams, home config.Home) (*daemon.Client
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	starter := daemon.Starter{Home: home, Command: self, Args: []string{"serve", "--background"},
+		Check: func() error { _, err := config.Load(home, home.Config(), true); return err },
 		Say: func(text string) { fmt.Fprintln(s.err, "verbatim:", text) }}
 	done := slowly(s, "starting the daemon")
 	defer done()

@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -24,7 +25,19 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "../../testdata/script", Setup: freshHome,
-		RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID}})
+		RequireExplicitExec: true, Cmds: scriptCommands})
+}
+
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID, "waitfor": waitFor}
+
+// waitFor waits until a file exists: waitfor FILE.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s does not appear", args[0])
 }
 
 var actionID = regexp.MustCompile(`act_[a-z0-9]+`)

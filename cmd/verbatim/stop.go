@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 )
 
@@ -17,7 +18,7 @@ func stopCommand(s streams) *cobra.Command {
 		Long:  "End the daemon of this user. It takes no calls any more and finishes the runs\nthat have begun. What waits for approval is kept. Clients lose their servers.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, _, err := configured("")
+			home, err := config.FindHome()
 			if err != nil {
 				return err
 			}

@@ -97,10 +97,11 @@ func wrap(ctx context.Context, s streams, h daemon.Hello) error {
 	}()
 	stop := context.AfterFunc(ctx, func() { a.Close() })
 	defer stop()
-	input := make(chan error, 1)
+	input := make(chan struct{})
 	go func() {
-		_, err := io.Copy(a, s.in)
-		input <- errors.Join(err, a.CloseWrite())
+		_, _ = io.Copy(a, s.in) // however the client's end closes, it closes
+		close(input)
+		_ = a.CloseWrite() // the other side may have gone first
 	}()
 	_, err = io.Copy(s.out, a)
 	return howEnded(ctx, s, err, input, noted)
@@ -111,7 +112,7 @@ const notesWait = time.Second
 
 // howEnded says how the pipe ended: the client closing its end is the regular
 // way.
-func howEnded(ctx context.Context, s streams, err error, input <-chan error, noted <-chan struct{}) error {
+func howEnded(ctx context.Context, s streams, err error, input <-chan struct{}, noted <-chan struct{}) error {
 	select {
 	case <-input:
 		return nil

@@ -23,6 +23,9 @@ type Starter struct {
 	// process that started it.
 	Command string
 	Args    []string
+	// Check says what would keep a daemon from starting, before one is
+	// started; nil checks nothing.
+	Check func() error
 	// Say tells people what happens; may be nil.
 	Say func(text string)
 }
@@ -65,6 +68,11 @@ func (s Starter) newest(ctx context.Context, c *Client) (*Client, error) {
 
 // start runs the daemon and waits until it serves.
 func (s Starter) start(ctx context.Context) (*Client, error) {
+	if s.Check != nil {
+		if err := s.Check(); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	log, err := os.OpenFile(s.Home.Log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
