@@ -167,7 +167,7 @@ func (l *ledger) copy() map[string]action.State {
 // blind.
 func TestPowerCutLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
-	runs := 12
+	runs := max(2, 12/shortened)
 	if text := os.Getenv(powerRuns); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
