@@ -46,6 +46,18 @@ func (g *Gate) Dismiss(ctx context.Context, s Session, id string) (action.Action
 	return a, err
 }
 
+// Reconcile settles an uncertain action on an operator's word or evidence. It
+// fails with action.ErrState where nothing is uncertain, and with
+// action.ErrIneligible where the account may not say so.
+func (g *Gate) Reconcile(ctx context.Context, tenant string, r action.Reconciliation) (action.Action, error) {
+	if _, err := g.cfg.Store.Action(ctx, tenant, r.ID); err != nil {
+		return action.Action{}, err
+	}
+	a, err := g.cfg.Store.Reconcile(ctx, r)
+	g.changes.tell(r.ID)
+	return a, err
+}
+
 // Sweep ends what is overdue. With orphans, runs of an earlier process count
 // as uncertain at once; only the owner of the store says so, when it starts.
 func (g *Gate) Sweep(ctx context.Context, orphans bool) (moved int, err error) {

@@ -70,7 +70,11 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 	go call(ctx, h, Input{permit: p, args: args}, answers)
 	select {
 	case a := <-answers:
+		overtaken := ctx.Err() != nil && errors.Is(a.err, ctx.Err()) && !errors.Is(a.err, ErrNotRun)
 		cancel()
+		if overtaken { // it only says that its time was over
+			return unanswered(p.Kind()), nil
+		}
 		return classify(p.Kind(), a, opt), nil
 	case <-ctx.Done():
 		go waitLate(cancel, answers, p.Kind(), opt)
@@ -114,6 +118,8 @@ func classify(kind permit.Kind, a answer, opt Options) Ended {
 		return ended(action.Failed, action.EvidenceProved, CodeNotRun, "nothing was sent")
 	case a.err != nil && mutation && unclear(a.err, opt):
 		return ended(action.Uncertain, "", CodeUnclear, "the error proves nothing")
+	case a.err != nil && unclear(a.err, opt):
+		return ended(action.Failed, "", CodeToolError, "the tool did not come to an answer")
 	case a.err != nil:
 		return ended(action.Failed, action.EvidenceReported, CodeToolError, "the tool returned an error")
 	case len(a.out.Bytes) > MaxOutput:
