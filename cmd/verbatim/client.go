@@ -27,7 +27,7 @@ func connectTo(ctx context.Context, s streams, home config.Home) (*daemon.Client
 	}
 	starter := daemon.Starter{Home: home, Command: self, Args: []string{"serve", "--background"},
 		Check: func() error { _, err := config.Load(home, home.Config(), true); return err },
-		Say: func(text string) { fmt.Fprintln(s.err, "verbatim:", text) }}
+		Say:   func(text string) { fmt.Fprintln(s.err, "verbatim:", text) }}
 	done := slowly(s, "starting the daemon")
 	defer done()
 	return starter.Client(ctx)
