@@ -50,12 +50,33 @@ func readAnswer(m *wire.Message) (answered, error) {
 		return a, nil
 	}
 	a.Status, a.Code = string(verbatim.StatusFailed), string(verbatim.CodeToolError)
-	code := at(structured, "code").Text()
-	if at(structured, "status").Kind() == canon.String && verbatim.Code(code).Known() {
-		a.Status, a.Code = at(structured, "status").Text(), code
-		a.ActionID = at(at(structured, "data"), "actionId").Text()
+	envelope := structured
+	if envelope.Kind() != canon.Object {
+		envelope = a.lastText()
+	}
+	code := at(envelope, "code").Text()
+	if at(envelope, "status").Kind() == canon.String && verbatim.Code(code).Known() {
+		a.Status, a.Code = at(envelope, "status").Text(), code
+		a.ActionID = at(at(envelope, "data"), "actionId").Text()
+		if structured.Kind() != canon.Object { // for programs; people have the sentence
+			a.shown = a.shown[:len(a.shown)-1]
+			a.Text = strings.Join(a.shown, "\n")
+		}
 	}
 	return a, nil
+}
+
+// lastText reads the last text as JSON: where a tool has an output schema,
+// the gateway's envelope stands there and not in structuredContent.
+func (a answered) lastText() canon.Value {
+	if len(a.shown) < 2 {
+		return canon.Value{}
+	}
+	v, err := canon.Decode([]byte(a.shown[len(a.shown)-1]), canon.Options{})
+	if err != nil {
+		return canon.Value{}
+	}
+	return v
 }
 
 // at returns a member, or the invalid Value.
