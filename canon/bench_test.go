@@ -44,6 +44,9 @@ func BenchmarkCanonicalize(b *testing.B) {
 			})
 		}
 		run("sha256", func() { sha256.Sum256(raw) })
+		var d canon.Decoder
+		var text []byte
+		run("text", func() { text, _ = d.Canonicalize(text[:0], raw, strict) })
 		run("decode", func() { _, _ = canon.Decode(raw, strict) })
 		v, _ := canon.Decode(raw, strict)
 		buf := v.Canonical()

@@ -34,8 +34,11 @@ type decimal struct {
 	neg    bool
 }
 
+// text is what the functions that tree and text share read from.
+type text interface{ string | []byte }
+
 // parseDecimal reads a valid JSON number literal.
-func parseDecimal(lit string) decimal {
+func parseDecimal[T text](lit T) decimal {
 	var d decimal
 	dot, last := false, 0
 	for i := 0; i < len(lit); i++ {
@@ -46,7 +49,7 @@ func parseDecimal(lit string) decimal {
 			dot = true
 		case c == 'e' || c == 'E':
 			d.trim(last)
-			d.shift(lit[i+1:])
+			d.shift(readExponent(lit[i+1:]))
 			return d
 		case c == '0' && d.count == 0:
 			if dot {
@@ -85,10 +88,14 @@ func (d *decimal) trim(count int) {
 }
 
 // shift multiplies by 10 to the power of exp.
-func (d *decimal) shift(exp string) {
-	if d.count == 0 {
-		return
+func (d *decimal) shift(exp int) {
+	if d.count > 0 {
+		d.point += exp
 	}
+}
+
+// readExponent reads digits with an optional sign.
+func readExponent[T text](exp T) int {
 	n, neg := 0, false
 	for i := 0; i < len(exp); i++ {
 		switch c := exp[i]; c {
@@ -100,9 +107,9 @@ func (d *decimal) shift(exp string) {
 		}
 	}
 	if neg {
-		n = -n
+		return -n
 	}
-	d.point += n
+	return n
 }
 
 // outOfRange returns the rule that the decimal value breaks whatever the
@@ -163,7 +170,7 @@ func floatDecimal(f float64) decimal {
 		return decimal{neg: d.neg}
 	}
 	d.point = 1
-	d.shift(string(text[i+1:]))
+	d.shift(readExponent(text[i+1:]))
 	return d
 }
 

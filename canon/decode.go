@@ -86,7 +86,7 @@ func Decode(src []byte, opt Options) (Value, error) {
 	}
 	opt = opt.withDefaults()
 	if len(src) > opt.MaxBytes {
-		return Value{}, Violations{{Rule: RuleSize, Expected: expected[RuleSize], Offset: opt.MaxBytes}}
+		return Value{}, tooLong(opt.MaxBytes)
 	}
 	text := string(src)
 	d := scanner{s: text, opt: opt, dirty: !utf8.ValidString(text)}
@@ -97,6 +97,10 @@ func Decode(src []byte, opt Options) (Value, error) {
 	again := scanner{s: text, opt: opt, dirty: d.dirty, all: true}
 	again.document()
 	return Value{}, again.found
+}
+
+func tooLong(limit int) Violations {
+	return Violations{{Rule: RuleSize, Expected: expected[RuleSize], Offset: limit}}
 }
 
 // reserve makes stacks that hold an ordinary call.

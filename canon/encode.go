@@ -132,16 +132,19 @@ func validNames(members []Member) []Member {
 func compareNames(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
-		x, y := a[i], b[i]
-		if x == y {
-			continue
+		if a[i] != b[i] {
+			return compareUnits(a[i], b[i])
 		}
-		if x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0) {
-			return int(y) - int(x)
-		}
-		return int(x) - int(y)
 	}
 	return len(a) - len(b)
+}
+
+// compareUnits orders the first bytes in which two UTF-8 texts differ.
+func compareUnits(x, y byte) int {
+	if x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0) {
+		return int(y) - int(x)
+	}
+	return int(x) - int(y)
 }
 
 const hexDigits = "0123456789abcdef"

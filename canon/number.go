@@ -40,7 +40,7 @@ func FloatValue(f float64) (Value, error) {
 // number scans the literal at pos and moves pos behind it.
 func (d *scanner) number() (Value, bool) {
 	start := d.pos
-	plain, ok := d.literal()
+	plain, ok := d.scanLiteral()
 	if !ok {
 		return Value{}, false
 	}
@@ -58,9 +58,9 @@ func (d *scanner) number() (Value, bool) {
 	return Value{kind: Number, text: text}, true
 }
 
-// literal scans number = [ minus ] int [ frac ] [ exp ]. plain tells that
+// scanLiteral scans number = [ minus ] int [ frac ] [ exp ]. plain tells that
 // there is neither frac nor exp.
-func (d *scanner) literal() (plain, ok bool) {
+func (d *scanner) scanLiteral() (plain, ok bool) {
 	if d.peek() == '-' {
 		d.pos++
 	}
@@ -107,23 +107,9 @@ func (d *scanner) digits() bool {
 // canonicalNumber returns the RFC 8785 form of a valid literal, or the rule
 // that it breaks.
 func canonicalNumber(lit string, exact bool) (text, rule string) {
-	dec := parseDecimal(lit)
-	if rule := dec.outOfRange(exact); rule != "" {
+	dec, rule := canonicalDecimal(lit, exact)
+	if rule != "" {
 		return "", rule
-	}
-	if !dec.sure() {
-		f, err := strconv.ParseFloat(lit, 64)
-		switch {
-		case err != nil: // the syntax is right, so it is the range
-			return "", RuleNumberOverflow
-		case f == 0:
-			return "", RuleNumberUnderflow
-		}
-		shortest := floatDecimal(f)
-		if exact && shortest != dec {
-			return "", RuleNumberInexact
-		}
-		dec = shortest
 	}
 	var buf [maxNumberText]byte
 	out := dec.appendTo(buf[:0])
@@ -131,4 +117,25 @@ func canonicalNumber(lit string, exact bool) (text, rule string) {
 		return lit, ""
 	}
 	return string(out), ""
+}
+
+// canonicalDecimal returns the shortest decimal of the double that a valid
+// literal names, or the rule that it breaks.
+func canonicalDecimal[T text](lit T, exact bool) (dec decimal, rule string) {
+	dec = parseDecimal(lit)
+	if rule := dec.outOfRange(exact); rule != "" || dec.sure() {
+		return dec, rule
+	}
+	f, err := strconv.ParseFloat(string(lit), 64)
+	switch {
+	case err != nil: // the syntax is right, so it is the range
+		return dec, RuleNumberOverflow
+	case f == 0:
+		return dec, RuleNumberUnderflow
+	}
+	shortest := floatDecimal(f)
+	if exact && shortest != dec {
+		return dec, RuleNumberInexact
+	}
+	return shortest, ""
 }

@@ -63,9 +63,9 @@ func twinRule(a, b string) string {
 }
 
 // mayFold is a quick test that most pairs of different names fail.
-func mayFold(a, b string) bool {
-	if a == "" || b == "" {
-		return a == b
+func mayFold[T text](a, b T) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
 	}
 	x, y := a[0], b[0]
 	return x >= utf8.RuneSelf || y >= utf8.RuneSelf || x|0x20 == y|0x20
@@ -86,7 +86,7 @@ func (t *twins) key(name string, fold bool) string {
 
 // appendFold appends s with every character replaced by one that stands for
 // all that are equal to it under simple case folding.
-func appendFold(dst []byte, s string) []byte {
+func appendFold[T text](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
 			if 'A' <= c && c <= 'Z' {
@@ -96,7 +96,7 @@ func appendFold(dst []byte, s string) []byte {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
+		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 		dst = utf8.AppendRune(dst, foldRune(r))
 		i += n
 	}

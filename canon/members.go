@@ -1,0 +1,301 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+)
+
+// pair is one member in the output of a [Decoder]. Places in the output fit:
+// the longest text is CeilingBytes, and a number grows less than eightfold.
+type pair struct {
+	// prefix is the beginning of the name; pairs with different ones are
+	// ordered as these are.
+	prefix uint64
+	// start and end enclose the name and the value.
+	start, end int32
+	// name is where the name is in the output, or, if it is negative, ^name
+	// where it is among the names.
+	name, size int32
+	// slot and after enclose the objects in the value.
+	slot, after int32
+}
+
+// object is one object in the output of a [Decoder]. One whose members are in
+// order as they stand has no places.
+type object struct {
+	start, end  int32 // in the output
+	first, last int32 // of the members in kept, in the order to write them
+	after       int32 // behind the objects in it
+}
+
+// object reads an object and its members.
+func (d *Decoder) object(p, o int) (int, int) {
+	if d.depth--; d.depth < 0 {
+		return fault, o
+	}
+	start := o
+	d.out[o] = '{'
+	o++
+	p = skip(d.src, p+1)
+	if p < len(d.src) && d.src[p] == '}' {
+		d.out[o] = '}'
+		d.depth++
+		return p + 1, o + 1
+	}
+	slot, base, names := len(d.objects), len(d.open), len(d.names)
+	d.objects = append(d.objects, object{})
+	var traits trait
+	sorted := true
+	for {
+		at := len(d.open)
+		if p, o = d.name(p, o); p == fault {
+			return fault, o
+		}
+		traits |= d.found
+		if sorted && at > base {
+			sorted = d.compare(&d.open[at-1], &d.open[at]) < 0
+		}
+		if p, o = d.value(p, o); p == fault {
+			return fault, o
+		}
+		d.open[at].end, d.open[at].after = int32(o), int32(len(d.objects))
+		if p = skip(d.src, p); p >= len(d.src) {
+			return fault, o
+		}
+		c := d.src[p]
+		d.out[o] = c
+		o++
+		p++
+		if c == '}' {
+			break
+		}
+		if c != ',' {
+			return fault, o
+		}
+		p = skip(d.src, p)
+	}
+	whole := object{start: int32(start), end: int32(o)}
+	if !d.close(slot, d.open[base:], whole, sorted, traits) {
+		return fault, o
+	}
+	d.open, d.names = d.open[:base], d.names[:names]
+	d.depth++
+	return p, o
+}
+
+// name reads a name and the colon and puts the member on the stack.
+func (d *Decoder) name(p, o int) (int, int) {
+	if p >= len(d.src) || d.src[p] != '"' {
+		return fault, o
+	}
+	start := o
+	d.found = 0
+	if p, o = d.text(p, o); p == fault {
+		return fault, o
+	}
+	m := pair{start: int32(start), name: int32(start + 1), size: int32(o - start - 2), slot: int32(len(d.objects))}
+	if d.found&escapes != 0 {
+		m.name = int32(^len(d.names))
+		d.names = appendUnescaped(d.names, d.out[start+1:o-1])
+		m.size = int32(len(d.names) - int(^m.name))
+	}
+	d.found |= d.prefix(&m)
+	d.open = append(d.open, m)
+	if p = skip(d.src, p); p >= len(d.src) || d.src[p] != ':' {
+		return fault, o
+	}
+	d.out[o] = ':'
+	return skip(d.src, p+1), o + 1
+}
+
+// textOf returns the name of m without escapes.
+func (d *Decoder) textOf(m *pair) []byte {
+	if m.name < 0 {
+		return d.names[^m.name:][:m.size]
+	}
+	return d.out[m.name:][:m.size]
+}
+
+// prefix sets the prefix of m and tells whether the name has ASCII capitals.
+func (d *Decoder) prefix(m *pair) trait {
+	name := d.textOf(m)
+	var found trait
+	if d.fold {
+		found = capitals(name)
+	}
+	var head [8]byte
+	if len(name) >= len(head) {
+		m.prefix = binary.BigEndian.Uint64(name)
+	} else {
+		copy(head[:], name)
+		m.prefix = binary.BigEndian.Uint64(head[:])
+	}
+	if m.prefix&highBits != 0 {
+		m.prefix = utf16Order(m.prefix)
+	}
+	return found
+}
+
+// utf16Order moves the bytes EE and EF, which begin U+E000 to U+FFFF, behind
+// those that begin the characters that need surrogates: F0 to F4. Nothing
+// else in UTF-8 is EE or above.
+func utf16Order(w uint64) uint64 {
+	for shift := 0; shift < 64; shift += 8 {
+		if c := byte(w >> shift); c == 0xEE || c == 0xEF {
+			w |= 0x10 << shift
+		}
+	}
+	return w
+}
+
+// capitals reports ASCII capitals in name.
+func capitals(name []byte) trait {
+	for len(name) >= 8 {
+		if hasCapital(binary.LittleEndian.Uint64(name)) {
+			return capital
+		}
+		name = name[8:]
+	}
+	for _, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			return capital
+		}
+	}
+	return 0
+}
+
+// hasCapital reports a byte from A to Z.
+func hasCapital(w uint64) bool {
+	low := w &^ highBits
+	fromA := low + (0x80-'A')*lowBits
+	behindZ := low + (0x80-'Z'-1)*lowBits
+	return fromA&^behindZ&^w&highBits != 0
+}
+
+// compare orders two members of one object by the UTF-16 code units of their
+// names (RFC 8785 §3.2.3).
+func (d *Decoder) compare(a, b *pair) int {
+	if a.prefix != b.prefix {
+		if a.prefix < b.prefix {
+			return -1
+		}
+		return 1
+	}
+	return compareBytes(d.textOf(a), d.textOf(b))
+}
+
+// compareBytes is compareNames with long strides over what is equal.
+func compareBytes(a, b []byte) int {
+	i, n := 0, min(len(a), len(b))
+	for ; i+8 <= n; i += 8 {
+		x, y := binary.BigEndian.Uint64(a[i:]), binary.BigEndian.Uint64(b[i:])
+		if x == y {
+			continue
+		}
+		at := i + bits.LeadingZeros64(x^y)/8
+		return compareUnits(a[at], b[at])
+	}
+	for ; i < n; i++ {
+		if a[i] != b[i] {
+			return compareUnits(a[i], b[i])
+		}
+	}
+	return len(a) - len(b)
+}
+
+// close settles an object whose members have been read.
+func (d *Decoder) close(slot int, members []pair, whole object, sorted bool, traits trait) bool {
+	if d.fold && traits&(capital|wide) != 0 && d.hasTwins(members, traits) {
+		return false
+	}
+	if sorted {
+		if slot == len(d.objects)-1 {
+			d.objects = d.objects[:slot]
+		}
+		return true
+	}
+	if !d.sort(members) {
+		return false
+	}
+	whole.first, whole.after = int32(len(d.kept)), int32(len(d.objects))
+	d.kept = append(d.kept, members...)
+	whole.last = int32(len(d.kept))
+	d.objects[slot] = whole
+	return true
+}
+
+// sort puts the members in order; it reports false for equal names.
+func (d *Decoder) sort(members []pair) bool {
+	if len(members) > 2*fewNames {
+		slices.SortFunc(members, func(a, b pair) int { return d.compare(&a, &b) })
+		for i := 1; i < len(members); i++ {
+			if d.compare(&members[i-1], &members[i]) == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := 1; i < len(members); i++ {
+		m := members[i]
+		at := i
+		for ; at > 0; at-- {
+			order := d.compare(&members[at-1], &m)
+			if order == 0 {
+				return false
+			}
+			if order < 0 {
+				break
+			}
+			members[at] = members[at-1]
+		}
+		members[at] = m
+	}
+	return true
+}
+
+// arrange appends the output from place from to place to, in which the
+// objects from slot to end are, with their members in order.
+func (d *Decoder) arrange(dst []byte, from, to, slot, end int) []byte {
+	for slot < end {
+		whole := &d.objects[slot]
+		if whole.end == 0 {
+			slot++
+			continue
+		}
+		dst = append(dst, d.out[from:whole.start]...)
+		mark := byte('{')
+		for i := whole.first; i < whole.last; i++ {
+			m := &d.kept[i]
+			dst = append(dst, mark)
+			dst = d.arrange(dst, int(m.start), int(m.end), int(m.slot), int(m.after))
+			mark = ','
+		}
+		dst = append(dst, '}')
+		from, slot = int(whole.end), int(whole.after)
+	}
+	return append(dst, d.out[from:to]...)
+}
+
+// appendUnescaped appends a text that appendEscape has escaped, without its
+// escapes.
+func appendUnescaped(dst, text []byte) []byte {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:i]...)
+		text = text[i:]
+		if text[1] == 'u' {
+			c, _ := hexDigit(text[5])
+			dst = utf8.AppendRune(dst, rune(text[4]-'0')<<4|c)
+			text = text[6:]
+			continue
+		}
+		dst = append(dst, escapeBytes[bytes.IndexByte([]byte(escapeLetters), text[1])])
+		text = text[2:]
+	}
+}
