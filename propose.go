@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -81,7 +84,7 @@ func (g *Gate) closed(p *proposal, tool *catalog.Tool, why Code) (*proposal, err
 	if tool != nil {
 		known = tool.Name
 	} else {
-		tool = &catalog.Tool{Name: p.call.Tool, Mutation: true, Impact: catalog.Irreversible}
+		tool = &catalog.Tool{Name: printableName(p.call.Tool), Mutation: true, Impact: catalog.Irreversible}
 	}
 	request, err := decode.Arguments(p.raw, decode.Options{})
 	if err != nil {
@@ -95,6 +98,15 @@ func (g *Gate) closed(p *proposal, tool *catalog.Tool, why Code) (*proposal, err
 	p.frozen = snapshot.Propose(p.session.Agent, p.tool.Name, frozen)
 	p.mark = fingerprint(p)
 	return p, nil
+}
+
+// printableName keeps a name that no tool can have out of rows and answers.
+func printableName(name string) string {
+	if name == "" || len(name) > catalog.MaxNameBytes || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, unicode.IsControl) {
+		return canon.UnknownName
+	}
+	return name
 }
 
 // parse is the one schema step: fill, normalize, validate.
