@@ -55,6 +55,8 @@ func rootCommand(s streams) *cobra.Command {
 		openCommand(s),
 		approvalsCommand(s),
 		auditCommand(s),
+		demoCommand(s),
+		demoBankCommand(),
 		callCommand(s),
 		explainCommand(s),
 		canonCommand(s),

@@ -1,0 +1,64 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Paper is what the transcript is written on. Colors only help a reader at a
+// terminal: no word depends on them.
+type Paper struct {
+	Out   io.Writer
+	Color bool
+	// Plain makes text safe for a terminal.
+	Plain func(string) string
+
+	act int
+}
+
+// The colors, as ANSI numbers.
+const (
+	bold   = 1
+	red    = 31
+	green  = 32
+	yellow = 33
+)
+
+func (p *Paper) paint(color int, text string) string {
+	if !p.Color {
+		return text
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", color, text)
+}
+
+// title begins an act.
+func (p *Paper) title(text string) {
+	p.act++
+	fmt.Fprintf(p.Out, "\n%s\n", p.paint(bold, fmt.Sprintf("%d. %s", p.act, text)))
+}
+
+// says is one line of somebody.
+func (p *Paper) says(who, format string, args ...any) {
+	p.line(who, 0, fmt.Sprintf(format, args...))
+}
+
+// verdict is a line of Verbatim's own that ended well, badly, or waits.
+func (p *Paper) verdict(color int, format string, args ...any) {
+	p.line("verbatim", color, fmt.Sprintf(format, args...))
+}
+
+func (p *Paper) line(who string, color int, text string) {
+	text = p.Plain(text)
+	first, rest, more := strings.Cut(text, ": ")
+	if color != 0 {
+		text = p.paint(color, first)
+		if more {
+			text += ": " + rest
+		}
+	}
+	fmt.Fprintf(p.Out, "   %-9s %s\n", who, text)
+}
+
+// note is a sentence for the reader.
+func (p *Paper) note(text string) { fmt.Fprintf(p.Out, "   %s\n", text) }
