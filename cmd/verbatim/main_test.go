@@ -28,7 +28,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true, Cmds: scriptCommands})
 }
 
-var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID, "waitfor": waitFor}
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID,
+	"waitfor": waitFor, "exact": exact}
 
 // waitFor waits until a file exists: waitfor FILE.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
@@ -53,8 +54,9 @@ func firstID(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // freshHome gives a script a home of its own, and ends its daemon afterwards.
-func freshHome(e *testscript.Env) error {
-	home := e.WorkDir + "/home"
+func freshHome(e *testscript.Env) error { return homeAt(e, e.WorkDir+"/home") }
+
+func homeAt(e *testscript.Env, home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
