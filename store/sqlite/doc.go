@@ -16,7 +16,9 @@
 // It promises that a row and its audit record are on the disk before a verb
 // answers, that every edge is checked by compare-and-swap and again by
 // triggers, that time as the store sees it never goes back, and that stored
-// arguments which no longer hash to their proposal hash are refused. It must
+// arguments which no longer hash to their proposal hash are refused. A clock
+// that was ahead holds the store's time until the real one has caught up:
+// things end early then, never late. It must
 // never store arguments, previews or results unsealed, and never start while
 // durability is off.
 package sqlite
