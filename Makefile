@@ -36,3 +36,8 @@ cover: ## test coverage by package; coverage.out for go tool cover
 
 clean: ## remove what the other targets made
 	rm -rf bin coverage.out testdata/npm/node_modules
+
+.PHONY: bench-decode
+
+bench-decode: ## reading and canonical writing beside other libraries, as ratios
+	cd bench && go test -count=1 -run '^TestDecode$$' .

@@ -1,5 +1,7 @@
 package canon
 
+import "encoding/binary"
+
 // number writes the literal at p in its RFC 8785 form.
 func (d *Decoder) number(p, o int) (int, int) {
 	src, start := d.src, p
@@ -29,6 +31,12 @@ func (d *Decoder) number(p, o int) (int, int) {
 		}
 	}
 	if asWritten && count <= sureDigits {
+		if n := p - start; n <= 16 && len(src)-start >= 16 {
+			low, high := binary.LittleEndian.Uint64(src[start:]), binary.LittleEndian.Uint64(src[start+8:])
+			binary.LittleEndian.PutUint64(d.out[o:], low)
+			binary.LittleEndian.PutUint64(d.out[o+8:], high)
+			return p, o + n
+		}
 		return p, o + copy(d.out[o:], src[start:p])
 	}
 	return d.reprint(start, p, o)

@@ -29,22 +29,24 @@ func (d *Decoder) text(p, o int) (int, int) {
 	out[o] = '"'
 	p, o = p+1, o+1
 	for {
-		for len(src)-p >= 8 {
+		if len(src)-p >= 8 {
 			w := binary.LittleEndian.Uint64(src[p:])
 			binary.LittleEndian.PutUint64(out[o:], w)
-			if stop := special(w); stop != 0 {
-				n := bits.TrailingZeros64(stop) / 8
-				p, o = p+n, o+n
-				break
+			stop := special(w)
+			if stop == 0 {
+				p, o = p+8, o+8
+				continue
 			}
-			p, o = p+8, o+8
-		}
-		for p < len(src) && plain[src[p]] {
-			out[o] = src[p]
-			p, o = p+1, o+1
-		}
-		if p >= len(src) {
-			return fault, o
+			n := bits.TrailingZeros64(stop) / 8
+			p, o = p+n, o+n
+		} else {
+			for p < len(src) && plain[src[p]] {
+				out[o] = src[p]
+				p, o = p+1, o+1
+			}
+			if p == len(src) {
+				return fault, o
+			}
 		}
 		switch c := src[p]; {
 		case c == '"':
@@ -93,6 +95,7 @@ func (d *Decoder) escape(p, o int) (int, int) {
 	if len(d.src)-p < 2 {
 		return fault, o
 	}
+	d.found |= escaped
 	c := rune(unescaped[d.src[p+1]])
 	p += 2
 	if c == 0 {
@@ -108,7 +111,6 @@ func (d *Decoder) escape(p, o int) (int, int) {
 		d.out[o] = byte(c)
 		return p, o + 1
 	default:
-		d.found |= escapes
 		return p, len(appendEscape(d.out[:o], byte(c)))
 	}
 }

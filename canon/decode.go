@@ -43,6 +43,9 @@ var ErrOptions = errors.New("limit outside its range")
 
 // Check returns an error wrapping ErrOptions if a limit is outside its range.
 func (o Options) Check() error {
+	if within(o.MaxBytes, CeilingBytes) && within(o.MaxDepth, CeilingDepth) && within(o.MaxNodes, CeilingNodes) {
+		return nil
+	}
 	for _, l := range []struct {
 		name           string
 		value, ceiling int
@@ -51,12 +54,14 @@ func (o Options) Check() error {
 		{"MaxDepth", o.MaxDepth, CeilingDepth},
 		{"MaxNodes", o.MaxNodes, CeilingNodes},
 	} {
-		if l.value < 0 || l.value > l.ceiling {
+		if !within(l.value, l.ceiling) {
 			return fmt.Errorf("%s %d: %w (1 to %d)", l.name, l.value, ErrOptions, l.ceiling)
 		}
 	}
 	return nil
 }
+
+func within(limit, ceiling int) bool { return 0 <= limit && limit <= ceiling }
 
 func (o Options) withDefaults() Options {
 	if o.MaxBytes == 0 {

@@ -20,7 +20,7 @@ type Decoder struct {
 	open    []pair   // the members of the open objects
 	kept    []pair   // the members of closed objects that were not in order
 	objects []object // in the order in which they begin
-	names   []byte   // names that are not in out as they are compared
+	names   []byte   // names that have escapes in src, without them
 	found   trait    // of the text written last
 	final   []byte
 	twins   twinSet
@@ -30,9 +30,9 @@ type Decoder struct {
 type trait uint8
 
 const (
-	escapes trait = 1 << iota // characters that out holds escaped
+	escaped trait = 1 << iota // escapes in src
 	wide                      // characters beyond ASCII
-	capital                   // ASCII capitals
+	capital                   // ASCII capitals, in names
 )
 
 const (
@@ -123,21 +123,21 @@ func (d *Decoder) value(p, o int) (int, int) {
 	case '[':
 		return d.array(p, o)
 	case 't':
-		return d.word(p, o, "true")
+		if rest := d.src[p:]; len(rest) >= 4 && string(rest[:4]) == "true" {
+			return p + 4, o + copy(d.out[o:o+4], "true")
+		}
 	case 'f':
-		return d.word(p, o, "false")
+		if rest := d.src[p:]; len(rest) >= 5 && string(rest[:5]) == "false" {
+			return p + 5, o + copy(d.out[o:o+5], "false")
+		}
 	case 'n':
-		return d.word(p, o, "null")
+		if rest := d.src[p:]; len(rest) >= 4 && string(rest[:4]) == "null" {
+			return p + 4, o + copy(d.out[o:o+4], "null")
+		}
 	default:
 		return d.number(p, o)
 	}
-}
-
-func (d *Decoder) word(p, o int, word string) (int, int) {
-	if rest := d.src[p:]; len(rest) < len(word) || string(rest[:len(word)]) != word {
-		return fault, o
-	}
-	return p + len(word), o + copy(d.out[o:], word)
+	return fault, o
 }
 
 func (d *Decoder) array(p, o int) (int, int) {

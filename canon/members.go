@@ -16,7 +16,7 @@ type pair struct {
 	prefix uint64
 	// start and end enclose the name and the value.
 	start, end int32
-	// name is where the name is in the output, or, if it is negative, ^name
+	// name is where the name is in the text, or, if it is negative, ^name
 	// where it is among the names.
 	name, size int32
 	// slot and after enclose the objects in the value.
@@ -91,18 +91,18 @@ func (d *Decoder) name(p, o int) (int, int) {
 	if p >= len(d.src) || d.src[p] != '"' {
 		return fault, o
 	}
-	start := o
+	m := pair{start: int32(o), name: int32(p + 1), slot: int32(len(d.objects))}
 	d.found = 0
 	if p, o = d.text(p, o); p == fault {
 		return fault, o
 	}
-	m := pair{start: int32(start), name: int32(start + 1), size: int32(o - start - 2), slot: int32(len(d.objects))}
-	if d.found&escapes != 0 {
+	m.size = int32(p-1) - m.name
+	if d.found&escaped != 0 {
 		m.name = int32(^len(d.names))
-		d.names = appendUnescaped(d.names, d.out[start+1:o-1])
+		d.names = appendUnescaped(d.names, d.out[m.start+1:o-1])
 		m.size = int32(len(d.names) - int(^m.name))
 	}
-	d.found |= d.prefix(&m)
+	d.head(&m)
 	d.open = append(d.open, m)
 	if p = skip(d.src, p); p >= len(d.src) || d.src[p] != ':' {
 		return fault, o
@@ -116,27 +116,27 @@ func (d *Decoder) textOf(m *pair) []byte {
 	if m.name < 0 {
 		return d.names[^m.name:][:m.size]
 	}
-	return d.out[m.name:][:m.size]
+	return d.src[m.name:][:m.size]
 }
 
-// prefix sets the prefix of m and tells whether the name has ASCII capitals.
-func (d *Decoder) prefix(m *pair) trait {
-	name := d.textOf(m)
-	var found trait
-	if d.fold {
-		found = capitals(name)
-	}
-	var head [8]byte
-	if len(name) >= len(head) {
-		m.prefix = binary.BigEndian.Uint64(name)
+// head sets the prefix of m and looks for ASCII capitals in the name.
+func (d *Decoder) head(m *pair) {
+	if m.name >= 0 && len(d.src)-int(m.name) >= 8 {
+		m.prefix = binary.BigEndian.Uint64(d.src[m.name:])
+		if m.size < 8 {
+			m.prefix &= ^uint64(0) << (64 - 8*uint(m.size))
+		}
 	} else {
-		copy(head[:], name)
+		var head [8]byte
+		copy(head[:], d.textOf(m))
 		m.prefix = binary.BigEndian.Uint64(head[:])
+	}
+	if hasCapital(m.prefix) || m.size > 8 && hasCapitals(d.textOf(m)[8:]) {
+		d.found |= capital
 	}
 	if m.prefix&highBits != 0 {
 		m.prefix = utf16Order(m.prefix)
 	}
-	return found
 }
 
 // utf16Order moves the bytes EE and EF, which begin U+E000 to U+FFFF, behind
@@ -151,20 +151,20 @@ func utf16Order(w uint64) uint64 {
 	return w
 }
 
-// capitals reports ASCII capitals in name.
-func capitals(name []byte) trait {
+// hasCapitals reports an ASCII capital in name.
+func hasCapitals(name []byte) bool {
 	for len(name) >= 8 {
 		if hasCapital(binary.LittleEndian.Uint64(name)) {
-			return capital
+			return true
 		}
 		name = name[8:]
 	}
 	for _, c := range name {
 		if 'A' <= c && c <= 'Z' {
-			return capital
+			return true
 		}
 	}
-	return 0
+	return false
 }
 
 // hasCapital reports a byte from A to Z.
@@ -241,13 +241,15 @@ func (d *Decoder) sort(members []pair) bool {
 	for i := 1; i < len(members); i++ {
 		m := members[i]
 		at := i
-		for ; at > 0; at-- {
-			order := d.compare(&members[at-1], &m)
-			if order == 0 {
-				return false
-			}
-			if order < 0 {
-				break
+		for ; at > 0 && members[at-1].prefix >= m.prefix; at-- {
+			if members[at-1].prefix == m.prefix {
+				order := d.compare(&members[at-1], &m)
+				if order == 0 {
+					return false
+				}
+				if order < 0 {
+					break
+				}
 			}
 			members[at] = members[at-1]
 		}
@@ -266,13 +268,17 @@ func (d *Decoder) arrange(dst []byte, from, to, slot, end int) []byte {
 			continue
 		}
 		dst = append(dst, d.out[from:whole.start]...)
-		mark := byte('{')
-		for i := whole.first; i < whole.last; i++ {
-			m := &d.kept[i]
-			dst = append(dst, mark)
-			dst = d.arrange(dst, int(m.start), int(m.end), int(m.slot), int(m.after))
-			mark = ','
+		begin := len(dst)
+		for _, m := range d.kept[whole.first:whole.last] {
+			at := len(dst)
+			if m.slot == m.after {
+				dst = append(dst, d.out[m.start-1:m.end]...)
+			} else {
+				dst = d.arrange(dst, int(m.start-1), int(m.end), int(m.slot), int(m.after))
+			}
+			dst[at] = ',' // or the bracket, wherever the member stood
 		}
+		dst[begin] = '{'
 		dst = append(dst, '}')
 		from, slot = int(whole.end), int(whole.after)
 	}
