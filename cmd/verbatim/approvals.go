@@ -14,11 +14,14 @@ import (
 func approvalsCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "approvals",
-		Short: "List, show, approve and reject what waits for people",
+		Short: "List, show and decide on what waits for people",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(approvalsList(s), approvalsShow(s), approvalsVote(s, true), approvalsVote(s, false))
+	c.AddCommand(approvalsList(s), approvalsShow(s))
+	for _, d := range decisions() {
+		c.AddCommand(decisionCommand(s, d))
+	}
 	return c
 }
 
@@ -148,76 +151,4 @@ func printRows(w io.Writer, heading string, rows []daemon.Row) {
 			fmt.Fprintln(w, "      careful: it holds characters that are hidden or look like others")
 		}
 	}
-}
-
-func approvalsVote(s streams, approve bool) *cobra.Command {
-	var reason, name string
-	word, short := "approve", "Approve exactly one action"
-	if !approve {
-		word, short = "reject", "Reject one action"
-	}
-	c := &cobra.Command{
-		Use:   word + " ACTION",
-		Short: short,
-		Long:  short + ".\n\nIt shows the action and asks for your own password, at a terminal only: an agent\nthat runs as you holds your flags, files, pipes and environment, but not that.",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			person, err := personAt(s, "approvals "+word)
-			if err != nil {
-				return err
-			}
-			if !approve && strings.TrimSpace(reason) == "" {
-				return usage("say why: --reason TEXT")
-			}
-			return vote(cmd, s, person, args[0], daemon.Ballot{Approve: approve, Reason: reason, Name: name})
-		},
-	}
-	c.Flags().StringVar(&name, "as", "", "name of your account (default: asked for)")
-	if !approve {
-		c.Flags().StringVar(&reason, "reason", "", "why; the record keeps it")
-	}
-	return c
-}
-
-// vote shows the action and takes a person's answer to exactly that.
-func vote(cmd *cobra.Command, s streams, person terminal, id string, b daemon.Ballot) error {
-	client, err := connect(cmd.Context(), s)
-	if err != nil {
-		return err
-	}
-	d, err := client.Action(cmd.Context(), id)
-	if err != nil {
-		return refusedInput(err)
-	}
-	if d.WhyNot != "" && (b.Approve || d.Digest == "") {
-		return &exitError{code: exitDenied, text: d.WhyNot}
-	}
-	if err := printDetail(s.err, d); err != nil {
-		return err
-	}
-	preset := b.Name
-	if preset == "" {
-		if preset, err = onlyPerson(cmd.Context(), client); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(s.err)
-	if b.Name == "" {
-		if b.Name, err = person.line("Your name", preset); err != nil {
-			return err
-		}
-	}
-	if b.Password, err = person.secret("Your password, to " + map[bool]string{true: "approve", false: "reject"}[b.Approve]); err != nil {
-		return err
-	}
-	b.Digest = d.Digest
-	moved, err := client.Vote(cmd.Context(), id, b)
-	if err != nil {
-		return refusedInput(err)
-	}
-	if wantsJSON(cmd) {
-		return printJSON(s.out, moved)
-	}
-	_, err = fmt.Fprintf(s.out, "%s is %s\n", moved.ID, strings.ReplaceAll(moved.State, "_", " "))
-	return err
 }

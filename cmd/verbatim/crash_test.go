@@ -56,6 +56,14 @@ func TestDaemonKilledDuringARunLeavesItUncertainAndNeverRepeatsIt(t *testing.T) 
 	if diff := cmp.Diff([]string{"once"}, p.written()); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
+	settled, err := p.daemon().Settle(p.context(), first.Action,
+		daemon.Settlement{Happened: true, Reason: "the note is there", Name: "owner", Password: testPassword})
+	if err != nil || settled.State != "reconciled_succeeded" {
+		t.Errorf("settled: %s, %v", settled.State, err)
+	}
+	if got := p.call(b, "add", slow, ""); got.Code != "approval_required" || got.Action == first.Action {
+		t.Errorf("once it is settled the same call comes back with %+v, want a proposal of its own", got)
+	}
 }
 
 func TestKilledClientDoesNotStopTheRunThatItBegan(t *testing.T) {

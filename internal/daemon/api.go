@@ -20,6 +20,8 @@ func (d *Daemon) api() http.Handler {
 	mux.HandleFunc("GET /v1/actions", answer(d.actions))
 	mux.HandleFunc("GET /v1/actions/{id}", answer(d.action))
 	mux.HandleFunc("POST /v1/actions/{id}/vote", answer(d.vote))
+	mux.HandleFunc("POST /v1/actions/{id}/revoke", answer(d.revoke))
+	mux.HandleFunc("POST /v1/actions/{id}/settle", answer(d.settle))
 	mux.HandleFunc("GET /v1/records", answer(d.records))
 	mux.HandleFunc("GET /v1/accounts", answer(d.accounts))
 	mux.HandleFunc("POST /v1/accounts", answer(d.addAccount))

@@ -132,6 +132,18 @@ func (c *Client) Vote(ctx context.Context, id string, b Ballot) (out Detail, err
 	return out, read(body, err, &out)
 }
 
+// Revoke withdraws an action that has not begun to run.
+func (c *Client) Revoke(ctx context.Context, id string, w Withdrawal) (out Detail, err error) {
+	body, err := c.post(ctx, "/v1/actions/"+url.PathEscape(id)+"/revoke", w)
+	return out, read(body, err, &out)
+}
+
+// Settle says what became of an uncertain action.
+func (c *Client) Settle(ctx context.Context, id string, s Settlement) (out Detail, err error) {
+	body, err := c.post(ctx, "/v1/actions/"+url.PathEscape(id)+"/settle", s)
+	return out, read(body, err, &out)
+}
+
 // Records lists the audit log, newest first; actionID and event may be "",
 // before 0.
 func (c *Client) Records(ctx context.Context, actionID, event string, limit int, before int64) (out Records, err error) {

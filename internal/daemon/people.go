@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/auth"
@@ -40,6 +41,21 @@ type Ballot struct {
 	Approve  bool   `json:"approve"`
 	Digest   string `json:"digest"` // approvalDigest of what the person was shown
 	Reason   string `json:"reason,omitempty"`
+	Name     string `json:"name"`
+	Password string `json:"password"`
+}
+
+// Settlement is a person's word on what became of an uncertain action.
+type Settlement struct {
+	Happened bool   `json:"happened"`
+	Reason   string `json:"reason"` // why it is believed
+	Name     string `json:"name"`
+	Password string `json:"password"`
+}
+
+// Withdrawal ends an action that has not begun to run.
+type Withdrawal struct {
+	Reason   string `json:"reason"`
 	Name     string `json:"name"`
 	Password string `json:"password"`
 }
@@ -137,6 +153,61 @@ func (d *Daemon) vote(r *http.Request) (any, error) {
 		return nil, voteRefusal(err)
 	}
 	return d.detail(r.Context(), moved)
+}
+
+// settle takes a person's word, after their own password, on what became of
+// an uncertain action.
+func (d *Daemon) settle(r *http.Request) (any, error) {
+	var s Settlement
+	if err := decodeBody(r, &s); err != nil {
+		return nil, err
+	}
+	who, err := d.accountable(r, s.Name, s.Password, s.Reason)
+	if err != nil {
+		return nil, err
+	}
+	state := action.ReconciledFailed
+	if s.Happened {
+		state = action.ReconciledSucceeded
+	}
+	moved, err := d.cfg.Gate.Reconcile(r.Context(), d.cfg.Tenant,
+		action.Reconciliation{ID: r.PathValue("id"), State: state, By: who.ID, Evidence: s.Reason})
+	if err != nil {
+		return nil, voteRefusal(err)
+	}
+	return d.detail(r.Context(), moved)
+}
+
+// revoke withdraws an action for a person, after their own password.
+func (d *Daemon) revoke(r *http.Request) (any, error) {
+	var w Withdrawal
+	if err := decodeBody(r, &w); err != nil {
+		return nil, err
+	}
+	who, err := d.accountable(r, w.Name, w.Password, w.Reason)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := d.cfg.Gate.Revoke(r.Context(), d.cfg.Tenant, r.PathValue("id"), who.ID, w.Reason)
+	if err != nil {
+		return nil, voteRefusal(err)
+	}
+	return d.detail(r.Context(), moved)
+}
+
+// accountable checks who takes a decision that needs a reason.
+func (d *Daemon) accountable(r *http.Request, name, password, reason string) (auth.Account, error) {
+	if strings.TrimSpace(reason) == "" {
+		return auth.Account{}, refuse(http.StatusUnprocessableEntity, "say why")
+	}
+	a, err := d.cfg.Accounts.Check(r.Context(), name, password)
+	if err == nil && a.Tenant != d.cfg.Tenant {
+		err = auth.ErrCredentials
+	}
+	if err != nil {
+		return auth.Account{}, personRefusal(err)
+	}
+	return a, nil
 }
 
 var voteRefusals = []struct {
