@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -25,7 +27,7 @@ func (c *conn) call(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 		c.log.Warn("the server's tools could not be listed", "error", err)
 		return c.failure(m.ID(), wire.CodeInternal, "the server's tools could not be listed; nothing was called")
 	}
-	t := &tools{conn: c, message: m, flight: f}
+	t := &tools{conn: c, message: m, flight: f, reload: func() error { return c.load(ctx) }}
 	through := c.cfg.Gate.With(t)
 	o, err := through.Call(ctx, c.cfg.Session, proposed)
 	c.calls.Add(1) // the run may outlive the call; the server must outlive the run
@@ -69,6 +71,9 @@ type tools struct {
 	conn    *conn
 	message *wire.Message
 	flight  *flight
+	// reload lists the server's tools again if they have changed: a call that
+	// waited must not run on the definition that it began with.
+	reload func() error
 	// reply is the server's answer to the run itself. The run may outlive the
 	// call, so another goroutine may set it late.
 	reply atomic.Pointer[wire.Message]
@@ -78,6 +83,10 @@ type tools struct {
 func (t *tools) Tool(name string) (verbatim.Bound, bool) {
 	prefix := t.conn.cfg.Server + "."
 	if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+		return verbatim.Bound{}, false
+	}
+	if err := t.reload(); err != nil {
+		t.conn.log.Warn("the server's tools could not be listed again", "error", err)
 		return verbatim.Bound{}, false
 	}
 	t.conn.list.mu.Lock()
@@ -143,5 +152,12 @@ func output(answer *wire.Message) (execute.Output, error) {
 	if err != nil {
 		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, err)
 	}
-	return execute.Output{Bytes: answer.Result(), IsError: found && string(flag) == "true"}, nil
+	if said := string(flag); found && said != "true" && said != "false" || !bytes.HasPrefix(answer.Result(), []byte("{")) {
+		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, errMalformed)
+	}
+	return execute.Output{Bytes: answer.Result(), IsError: string(flag) == "true"}, nil
 }
+
+// errMalformed: the server answered, but not with the result of a tool. What
+// it did is not known.
+var errMalformed = errors.New("the server's answer is no tool result")

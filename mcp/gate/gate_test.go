@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -48,62 +47,6 @@ const listed = `{"tools":[
  {"name":"write","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
  {"name":"closed","inputSchema":{"type":"object"}}]}`
 
-// server is a hand-made MCP server: it records what arrives and answers by
-// method.
-type server struct {
-	in  *wire.Reader
-	out *wire.Writer
-
-	mu   sync.Mutex
-	got  []string
-	call func(m *wire.Message) string // result of tools/call; "" gives no answer
-}
-
-func (s *server) run() {
-	for {
-		m, err := s.in.Read()
-		if err != nil {
-			return
-		}
-		s.mu.Lock()
-		s.got = append(s.got, string(m.Bytes()))
-		call := s.call
-		s.mu.Unlock()
-		if m.Kind() != wire.KindRequest {
-			continue
-		}
-		result := `{"ok":9007199254740993,"ok2": "x"}`
-		switch m.Method() {
-		case "tools/list":
-			result = listed
-		case "tools/call":
-			result = call(m)
-		}
-		if result == "" {
-			continue
-		}
-		answer, err := wire.NewResult(m.ID(), []byte(result))
-		if err != nil {
-			panic(err)
-		}
-		if s.out.Write(answer) != nil {
-			return
-		}
-	}
-}
-
-// received returns the frames of one method that reached the server.
-func (s *server) received(method string) (out []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.got {
-		if strings.Contains(f, `"`+method+`"`) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 type duplex struct {
 	io.Reader
 	io.WriteCloser
@@ -120,6 +63,11 @@ type world struct {
 }
 
 func newWorld(t *testing.T, wait time.Duration) *world {
+	t.Helper()
+	return boundWorld(t, wait, binder{})
+}
+
+func boundWorld(t *testing.T, wait time.Duration, b gate.Binder) *world {
 	t.Helper()
 	w := &world{t: t, done: make(chan error, 1)}
 	w.Fixture = verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
@@ -138,7 +86,7 @@ func newWorld(t *testing.T, wait time.Duration) *world {
 	go w.server.run()
 	go func() {
 		w.done <- gate.Serve(context.Background(), gate.Config{Gate: w.Gate, Session: w.Session(), Server: "files",
-			Binder: binder{}, Wait: wait, Page: "http://127.0.0.1:1/"}, duplex{clientIn, clientOut}, fromServer, toServer)
+			Binder: b, Wait: wait, Page: "http://127.0.0.1:1/"}, duplex{clientIn, clientOut}, fromServer, toServer)
 		clientOut.Close()
 	}()
 	t.Cleanup(func() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
@@ -38,7 +39,8 @@ var errGone = errors.New("the server has gone")
 // follows on its heels finds it; it may be nil.
 //
 // It fails with execute.ErrNotRun if no byte left, and with execute.ErrLost
-// or the context's error if no answer can or did come.
+// or the context's error if no answer can or did come. After a deadline it
+// goes on listening for a while; after a cancellation it does not.
 func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID)) (*wire.Message, error) {
 	id, answer := u.register()
 	defer u.forget(id)
@@ -65,6 +67,26 @@ func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID))
 	case <-u.gone:
 		return u.lastAnswer(answer)
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return u.late(ctx, answer)
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// lateFor is how long an answer is still listened for after the time of its
+// request was over. It settles what was called uncertain meanwhile.
+const lateFor = 15 * time.Minute
+
+func (u *upstream) late(ctx context.Context, answer <-chan *wire.Message) (*wire.Message, error) {
+	end := time.NewTimer(lateFor)
+	defer end.Stop()
+	select {
+	case a, ok := <-answer:
+		return answered(a, ok)
+	case <-u.gone:
+		return u.lastAnswer(answer)
+	case <-end.C:
 		return nil, ctx.Err()
 	}
 }
