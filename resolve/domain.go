@@ -1,0 +1,186 @@
+package resolve
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+
+	"github.com/seed-de4804fb/verbatim/internal/lookalike"
+)
+
+// domainProfile maps names as UTS 46 says for look-ups, non-transitional (a
+// sharp s stays one). Hyphens in third place are in use; lengths and the
+// ASCII characters are checked by [domainASCII].
+func domainProfile() *idna.Profile {
+	return idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckHyphens(false), idna.CheckJoiners(true),
+		idna.StrictDomainName(false), idna.Transitional(false))
+}
+
+// The longest name and label of the domain name system (RFC 1035 §2.3.4),
+// without the dot of the root.
+const (
+	maxDomainBytes = 253
+	maxLabelBytes  = 63
+)
+
+// domainASCII returns a domain name in lower-case ASCII (RFC 5890 A-labels),
+// and again in Unicode. ok is false if it is no such name, or one that looks
+// like another: [passesForAnother].
+//
+// An A-label must be exactly what its Unicode form gives, so that no name has
+// two ASCII spellings.
+func domainASCII(name string) (ascii string, ok bool) {
+	if len(name) > 4*maxDomainBytes {
+		return "", false // before the work of mapping it
+	}
+	p := domainProfile()
+	ascii, err := p.ToASCII(name)
+	if err != nil || !isDomain(ascii) {
+		return "", false
+	}
+	text, err := p.ToUnicode(ascii)
+	if err != nil {
+		return "", false
+	}
+	if back, err := p.ToASCII(text); err != nil || back != ascii {
+		return "", false
+	}
+	return ascii, !passesForAnother(text, ascii)
+}
+
+// isDomain reports whether a name consists of labels of lower-case ASCII
+// letters, digits, hyphens and underscores (which names of hosts in use
+// have), none of them empty.
+func isDomain(name string) bool {
+	if len(name) > maxDomainBytes {
+		return false
+	}
+	for _, label := range strings.Split(name, ".") {
+		if label == "" || len(label) > maxLabelBytes || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			c := label[i]
+			if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// passesForAnother reports whether a label mixes scripts, holds a Latin
+// letter that passes for another, or consists of letters that all pass for
+// Latin ones below a top-level domain in ASCII.
+func passesForAnother(text, ascii string) bool {
+	for _, label := range strings.Split(text, ".") {
+		if mixedScripts(label) || latinTop(ascii) && allPassForLatin(label) {
+			return true
+		}
+	}
+	return false
+}
+
+// latinTop reports whether the top-level domain is one of Latin letters, below
+// which readers expect them.
+func latinTop(ascii string) bool {
+	return !strings.HasPrefix(ascii[strings.LastIndexByte(ascii, '.')+1:], "xn--")
+}
+
+// scripts are those that are told apart here; letters of all others count as
+// one more. Which of them may stand together follows UTS 39 §5.2, "highly
+// restrictive": each alone, or Latin with what Japanese, Korean or Chinese is
+// written in.
+var scripts = []struct {
+	table *unicode.RangeTable
+	bit   uint
+}{
+	{unicode.Latin, scriptLatin}, {unicode.Han, scriptHan}, {unicode.Hiragana, scriptKana}, {unicode.Katakana, scriptKana},
+	{unicode.Hangul, scriptHangul}, {unicode.Bopomofo, scriptBopomofo}, {unicode.Cyrillic, scriptCyrillic}, {unicode.Greek, scriptGreek},
+	{unicode.Arabic, scriptArabic}, {unicode.Hebrew, scriptHebrew}, {unicode.Devanagari, scriptDevanagari}, {unicode.Thai, scriptThai},
+	{unicode.Armenian, scriptArmenian}, {unicode.Georgian, scriptGeorgian}, {unicode.Cherokee, scriptCherokee}, {unicode.Bengali, scriptBengali},
+	{unicode.Tamil, scriptTamil},
+}
+
+const (
+	scriptLatin uint = 1 << iota
+	scriptHan
+	scriptKana
+	scriptHangul
+	scriptBopomofo
+	scriptCyrillic
+	scriptGreek
+	scriptArabic
+	scriptHebrew
+	scriptDevanagari
+	scriptThai
+	scriptArmenian
+	scriptGeorgian
+	scriptCherokee
+	scriptBengali
+	scriptTamil
+	scriptOther
+)
+
+// scriptOf returns the script of a letter, or of a digit outside of ASCII;
+// zero for signs and marks, which stand with every script.
+func scriptOf(r rune) uint {
+	digit := r >= 0x80 && unicode.Is(unicode.Nd, r)
+	switch {
+	case !unicode.IsLetter(r) && !digit:
+		return 0
+	case unicode.In(r, unicode.Common, unicode.Inherited):
+		if digit {
+			return scriptArabic // U+0660 and on; other shared digits do not come through IDNA
+		}
+		return 0
+	}
+	for _, s := range scripts {
+		if unicode.Is(s.table, r) {
+			return s.bit
+		}
+	}
+	return scriptOther
+}
+
+// mixedScripts reports whether a word holds letters of scripts that do not
+// stand together in any one language, or a Latin letter outside of ASCII that
+// passes for another.
+func mixedScripts(word string) bool {
+	var seen uint
+	for _, r := range word {
+		here := scriptOf(r)
+		if here == scriptLatin && r >= 0x80 {
+			if _, alike := lookalike.Letter(r); alike {
+				return true
+			}
+		}
+		seen |= here
+	}
+	if seen&(seen-1) == 0 {
+		return false
+	}
+	for _, together := range []uint{scriptLatin | scriptHan | scriptKana, scriptLatin | scriptHan | scriptHangul, scriptLatin | scriptHan | scriptBopomofo} {
+		if seen&^together == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// allPassForLatin reports whether a word has letters outside of ASCII and
+// every letter of it passes for a Latin one.
+func allPassForLatin(word string) bool {
+	found := false
+	for _, r := range word {
+		if r < 0x80 || !unicode.IsLetter(r) {
+			continue
+		}
+		if _, alike := lookalike.Letter(r); !alike {
+			return false
+		}
+		found = true
+	}
+	return found
+}
