@@ -58,7 +58,7 @@ tools:
       - {use: money, from: {text: /amount}, into: {amountMinor: /amount_minor, currency: /currency}}
     identity: [{at: /user_id, names: principal, fill: true}]
     targets: [{type: vendor, at: /vendor_id}]
-    dryRun: {argument: /dry_run, recheck: true}
+    dryRun: {argument: /dry_run, recheck: true, compare: [/content]}
   bank.ledger:
     definition: {sha256: "%s", file: ledger.json}
     mutation: false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Paper is what the transcript is written on. Colors only help a reader at a
@@ -49,15 +50,38 @@ func (p *Paper) verdict(color int, format string, args ...any) {
 }
 
 func (p *Paper) line(who string, color int, text string) {
-	text = p.Plain(text)
-	first, rest, more := strings.Cut(text, ": ")
-	if color != 0 {
-		text = p.paint(color, first)
-		if more {
-			text += ": " + rest
+	for i, line := range fold(p.Plain(text)) {
+		if i > 0 {
+			who = ""
+		} else if color != 0 {
+			first, rest, more := strings.Cut(line, ": ")
+			line = p.paint(color, first)
+			if more {
+				line += ": " + rest
+			}
+		}
+		fmt.Fprintf(p.Out, "   %-9s %s\n", who, line)
+	}
+}
+
+// width is how long a line of somebody may be.
+const width = 90
+
+// fold breaks a text into lines, between words.
+func fold(text string) []string {
+	lines := []string{""}
+	for _, word := range strings.Split(text, " ") {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
 		}
 	}
-	fmt.Fprintf(p.Out, "   %-9s %s\n", who, text)
+	return lines
 }
 
 // note is a sentence for the reader.

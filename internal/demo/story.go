@@ -220,6 +220,22 @@ func (s *stage) broken(ctx context.Context) error {
 	return s.unchanged(firstPayment, secondPayment)
 }
 
+// eventWords say what an event of the record means.
+var eventWords = map[string]string{
+	"account_added":    "the person's account",
+	"policy_changed":   "the rules that decide on transfers",
+	"action_suspended": "a call waits for a person",
+	"caller_left":      "the agent did not wait for the answer",
+	"vote_approve":     "a person agreed, with a signature",
+	"action_approved":  "enough people agreed",
+	"action_claimed":   "an approved call is checked again",
+	"claim_denied":     "it did not pass: what was approved had changed",
+	"action_started":   "the approval is used up; from here on the bank may have been told",
+	"action_succeeded": "the bank said yes",
+	"action_denied":    "a call was denied",
+	"input_rejected":   "arguments were refused; size and digest only",
+}
+
 // record lists what was written down. Each record stands in the transaction
 // that changed the state.
 func (s *stage) record(ctx context.Context) error {
@@ -246,7 +262,7 @@ func (s *stage) record(ctx context.Context) error {
 		}
 	}
 	for _, event := range order {
-		p.note(fmt.Sprintf("%2d  %s", counts[event], event))
+		p.note(strings.TrimRight(fmt.Sprintf("%2d  %-17s %s", counts[event], event, eventWords[event]), " "))
 	}
 	return nil
 }
