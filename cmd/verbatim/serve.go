@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,9 +104,6 @@ func serveInBackground(ctx context.Context, home config.Home, cfg config.Config,
 // stops it.
 func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg config.Config, log *slog.Logger,
 	idle time.Duration, ready func(daemon.State)) error {
-	if err := rotate(home.Log()); err != nil {
-		return err
-	}
 	p, err := compose(home, cfg, log)
 	if err != nil {
 		return err
@@ -121,17 +117,4 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 			origin = at // before anything serves
 			return web.New(web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: at})
 		}})
-}
-
-// maxLog is how long the log may be when a daemon starts, in bytes.
-const maxLog = 10 << 20
-
-// rotate keeps one earlier log. A log of this process is not touched: it is
-// open already and goes on where it is.
-func rotate(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || info.Size() < maxLog {
-		return nil // none, or short enough
-	}
-	return os.Rename(path, path+".1")
 }

@@ -132,7 +132,7 @@ func howEnded(ctx context.Context, s streams, err error, input <-chan struct{}, 
 }
 
 // attachTries bounds how often a client asks again while a daemon is ending.
-const attachTries = 50
+const attachTries = 150
 
 // attach starts a server behind the gateway and connects to it; the daemon is
 // started if none runs.

@@ -89,6 +89,32 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 	}
 }
 
+// docs/operations.md shows every field; what it shows must load.
+func TestDocumentedConfigurationLoads(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	example, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the page shows no configuration")
+	}
+	dir := t.TempDir()
+	got, err := config.Load("/home/x", write(t, dir, example), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{Agent: config.DefaultAgent, Listen: config.DefaultListen, Catalog: filepath.Join(dir, "catalog.yaml"),
+		Policy: filepath.Join(dir, "policy"), Wait: config.DefaultWait, Idle: config.DefaultIdle,
+		Servers: map[string]config.Server{"files": {Command: "npx", Dir: "/srv", Env: map[string]string{"LOG_LEVEL": "warn"},
+			Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv/files"}}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the page tells other defaults (-code +page):\n%s", diff)
+	}
+}
+
 func TestEmptyFileSaysNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := config.Load("/home/x", write(t, t.TempDir(), "# nothing\n"), true); err != nil {

@@ -134,7 +134,7 @@ func (r *reader) listen(n *yaml.Node, at string, into *string) {
 		return
 	}
 	host, _, err := net.SplitHostPort(v)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+	if err != nil || host != "127.0.0.1" && host != "::1" {
 		r.fault(n, at, "must be a loopback address with a port, such as %s", DefaultListen)
 		return
 	}

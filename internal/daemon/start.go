@@ -75,6 +75,9 @@ func (s Starter) start(ctx context.Context) (*Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
+	if err := rotate(s.Home.Log()); err != nil {
+		return nil, err
+	}
 	log, err := os.OpenFile(s.Home.Log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the daemon's log: %w", err)
@@ -89,6 +92,18 @@ func (s Starter) start(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	return s.await(ctx, ended, from)
+}
+
+// maxLog is how long the log may be when a daemon starts, in bytes.
+const maxLog = 10 << 20
+
+// rotate keeps one earlier log.
+func rotate(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() < maxLog {
+		return nil // none, or short enough
+	}
+	return os.Rename(path, path+".1")
 }
 
 // spawn starts the process. Its end is sent once.
