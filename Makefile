@@ -40,4 +40,4 @@ clean: ## remove what the other targets made
 .PHONY: bench-decode
 
 bench-decode: ## reading and canonical writing beside other libraries, as ratios
-	cd bench && go test -count=1 -run '^TestDecode$$' .
+	cd bench && go test -count=1 -run '^TestDecode$$'

@@ -23,7 +23,9 @@ type Decoder struct {
 	names   []byte   // names that have escapes in src, without them
 	found   trait    // of the text written last
 	final   []byte
-	twins   twinSet
+	keys    []key
+	table   nameTable
+	twins   twins
 }
 
 // trait is what a text holds beside plain ASCII.

@@ -53,8 +53,10 @@ func sameAsTree(tb testing.TB, d *canon.Decoder, raw []byte) {
 // ordered are texts whose members come in every order, with names of every
 // length and script.
 func ordered() [][]byte {
-	var many, twins, wide strings.Builder
+	var many, twins, wide, zeros, alike strings.Builder
 	for i := range 200 {
+		fmt.Fprintf(&zeros, `"%s":0,`, strings.Repeat(`\u0000`, i*37%200+1))
+		fmt.Fprintf(&alike, `"sixteen bytes at %d \uff5e%c":0,`, i*37%200/40, rune(0x10000-150+i*37%200))
 		fmt.Fprintf(&many, `"%c%d":{"b":%d,"a":[{"z":0,"y":1}]},`, 'a'+rune(i*7%26), i, i)
 		fmt.Fprintf(&twins, `"Name%d":0,`, i)
 		fmt.Fprintf(&wide, `"é%d":0,`, i)
@@ -79,6 +81,10 @@ func ordered() [][]byte {
 		[]byte("{" + twins.String() + `"name":0}`),
 		[]byte("{" + twins.String() + `"nAME7":0}`),
 		[]byte("{" + wide.String() + `"É7":0}`),
+		[]byte("{" + zeros.String() + `"":0}`),
+		[]byte("{" + zeros.String() + `"\u0000\u0000":0}`),
+		[]byte("{" + alike.String() + `"sixteen bytes":0}`),
+		[]byte("{" + alike.String() + `"sixteen bytes at 0 \uff5e\uffee":0}`),
 		[]byte("{" + wide.String() + `"É":0}`),
 		[]byte(`[1E20,1e-7,0.1,-0.5,0.05,10.0,1.50,100,-1,0,0.0,12345678901234567890,1.7976931348623157e308]`),
 		[]byte(`[1e20,1E20,1e19,"behind numbers that grow",1e20,1e20,1e20,1e20,1e20,1e20,1e20,1e20,1e20,1e20,"end"]`),

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -81,6 +82,36 @@ func before(order []int32, at int) int {
 // order if it fits; nil means that they are in order. Equal names stay in
 // document order.
 func sortNames(order []int32, members []Member) []int32 {
+	if len(members) > cap(order) {
+		return sortManyNames(members)
+	}
+	var parts [fewNames]uint64
+	sorted := true
+	for i := range members {
+		parts[i] = part(members[i].Name)
+		if i > 0 && parts[i] <= parts[i-1] && sorted {
+			sorted = parts[i] == parts[i-1] && compareNames(members[i-1].Name, members[i].Name) <= 0
+		}
+	}
+	if sorted {
+		return nil
+	}
+	for i := range members {
+		at := len(order)
+		order = append(order, int32(i))
+		for ; at > 0; at-- {
+			j := order[at-1]
+			if parts[j] < parts[i] || parts[j] == parts[i] && compareNames(members[j].Name, members[i].Name) <= 0 {
+				break
+			}
+			order[at] = j
+		}
+		order[at] = int32(i)
+	}
+	return order
+}
+
+func sortManyNames(members []Member) []int32 {
 	sorted := true
 	for i := 1; i < len(members) && sorted; i++ {
 		sorted = compareNames(members[i-1].Name, members[i].Name) <= 0
@@ -88,24 +119,19 @@ func sortNames(order []int32, members []Member) []int32 {
 	if sorted {
 		return nil
 	}
-	if len(members) > cap(order) {
-		order = make([]int32, 0, len(members))
-		for i := range members {
-			order = append(order, int32(i))
-		}
-		slices.SortFunc(order, func(a, b int32) int {
-			return cmp.Or(compareNames(members[a].Name, members[b].Name), int(a-b))
-		})
-		return order
-	}
+	keys := make([]key, len(members))
 	for i := range members {
-		at := len(order)
-		order = append(order, int32(i))
-		for at > 0 && compareNames(members[order[at-1]].Name, members[i].Name) > 0 {
-			order[at] = order[at-1]
-			at--
+		keys[i] = key{part(members[i].Name), int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.part != b.part {
+			return cmp.Compare(a.part, b.part)
 		}
-		order[at] = int32(i)
+		return cmp.Or(compareNames(members[a.index].Name, members[b.index].Name), int(a.index-b.index))
+	})
+	order := make([]int32, len(keys))
+	for i := range keys {
+		order[i] = keys[i].index
 	}
 	return order
 }
@@ -129,9 +155,15 @@ func validNames(members []Member) []Member {
 // compareNames orders two UTF-8 texts by their UTF-16 code units. That is the
 // order of the bytes, except that U+E000 to U+FFFF (first byte EE or EF) sort
 // behind the characters that need surrogates (first byte F0 and up).
-func compareNames(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
+func compareNames[T text](a, b T) int {
+	i, n := 0, min(len(a), len(b))
+	for ; i+8 <= n; i += 8 {
+		if x := word(a, i) ^ word(b, i); x != 0 {
+			i += bits.TrailingZeros64(x) / 8
+			return compareUnits(a[i], b[i])
+		}
+	}
+	for ; i < n; i++ {
 		if a[i] != b[i] {
 			return compareUnits(a[i], b[i])
 		}
@@ -163,30 +195,48 @@ func plainBytes() (table [256]bool) {
 // appendString writes a JSON string with the fewest escapes.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if plain[c] {
+	start, i := 0, 0
+	for {
+		i = afterPlain(s, i)
+		if i == len(s) {
+			dst = append(dst, s[start:]...)
+			return append(dst, '"')
+		}
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = appendEscape(append(dst, s[start:i]...), c)
 			i++
+			start = i
 			continue
 		}
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, "\ufffd"...)
-				start = i + 1
-			}
-			i += n
-			continue
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		if r == utf8.RuneError && n == 1 {
+			dst = append(dst, s[start:i-1]...)
+			dst = append(dst, "\ufffd"...)
+			start = i
 		}
-		dst = append(dst, s[start:i]...)
-		dst = appendEscape(dst, c)
-		i++
-		start = i
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+}
+
+// afterPlain returns the place of the first byte of s from i on that does not
+// stand for itself in a string, or is not ASCII.
+func afterPlain(s string, i int) int {
+	for ; len(s)-i >= 8; i += 8 {
+		if stop := special(word(s, i)); stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for i < len(s) && plain[s[i]] {
+		i++
+	}
+	return i
+}
+
+// word returns the eight bytes of s at i in little-endian order.
+func word[T text](s T, i int) uint64 {
+	b := s[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 func appendEscape(dst []byte, c byte) []byte {

@@ -12,4 +12,4 @@ func Work(src []byte, opt Options) (names, stacked int) {
 }
 
 // AppendFold exposes the folding of names.
-func AppendFold(s string) string { return string(appendFold(nil, s)) }
+func AppendFold(s string) string { return string(appendFold(nil, s, new(twins))) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -127,22 +126,34 @@ func (d *Decoder) head(m *pair) {
 			m.prefix &= ^uint64(0) << (64 - 8*uint(m.size))
 		}
 	} else {
-		var head [8]byte
-		copy(head[:], d.textOf(m))
-		m.prefix = binary.BigEndian.Uint64(head[:])
+		m.prefix = part(d.textOf(m))
 	}
 	if hasCapital(m.prefix) || m.size > 8 && hasCapitals(d.textOf(m)[8:]) {
 		d.found |= capital
 	}
-	if m.prefix&highBits != 0 {
-		m.prefix = utf16Order(m.prefix)
+	m.prefix = utf16Order(m.prefix)
+}
+
+// part returns the first eight bytes of name, with zeros behind a shorter one,
+// so that names with different parts are ordered as these are.
+func part[T text](name T) uint64 {
+	if len(name) >= 8 {
+		return utf16Order(bits.ReverseBytes64(word(name, 0)))
 	}
+	var w uint64
+	for i := range len(name) {
+		w |= uint64(name[i]) << (56 - 8*i)
+	}
+	return utf16Order(w)
 }
 
 // utf16Order moves the bytes EE and EF, which begin U+E000 to U+FFFF, behind
 // those that begin the characters that need surrogates: F0 to F4. Nothing
 // else in UTF-8 is EE or above.
 func utf16Order(w uint64) uint64 {
+	if w&highBits == 0 {
+		return w
+	}
 	for shift := 0; shift < 64; shift += 8 {
 		if c := byte(w >> shift); c == 0xEE || c == 0xEF {
 			w |= 0x10 << shift
@@ -175,37 +186,6 @@ func hasCapital(w uint64) bool {
 	return fromA&^behindZ&^w&highBits != 0
 }
 
-// compare orders two members of one object by the UTF-16 code units of their
-// names (RFC 8785 §3.2.3).
-func (d *Decoder) compare(a, b *pair) int {
-	if a.prefix != b.prefix {
-		if a.prefix < b.prefix {
-			return -1
-		}
-		return 1
-	}
-	return compareBytes(d.textOf(a), d.textOf(b))
-}
-
-// compareBytes is compareNames with long strides over what is equal.
-func compareBytes(a, b []byte) int {
-	i, n := 0, min(len(a), len(b))
-	for ; i+8 <= n; i += 8 {
-		x, y := binary.BigEndian.Uint64(a[i:]), binary.BigEndian.Uint64(b[i:])
-		if x == y {
-			continue
-		}
-		at := i + bits.LeadingZeros64(x^y)/8
-		return compareUnits(a[at], b[at])
-	}
-	for ; i < n; i++ {
-		if a[i] != b[i] {
-			return compareUnits(a[i], b[i])
-		}
-	}
-	return len(a) - len(b)
-}
-
 // close settles an object whose members have been read.
 func (d *Decoder) close(slot int, members []pair, whole object, sorted bool, traits trait) bool {
 	if d.fold && traits&(capital|wide) != 0 && d.hasTwins(members, traits) {
@@ -217,72 +197,13 @@ func (d *Decoder) close(slot int, members []pair, whole object, sorted bool, tra
 		}
 		return true
 	}
-	if !d.sort(members) {
+	whole.first, whole.after = int32(len(d.kept)), int32(len(d.objects))
+	if !d.keepSorted(members) {
 		return false
 	}
-	whole.first, whole.after = int32(len(d.kept)), int32(len(d.objects))
-	d.kept = append(d.kept, members...)
 	whole.last = int32(len(d.kept))
 	d.objects[slot] = whole
 	return true
-}
-
-// sort puts the members in order; it reports false for equal names.
-func (d *Decoder) sort(members []pair) bool {
-	if len(members) > 2*fewNames {
-		slices.SortFunc(members, func(a, b pair) int { return d.compare(&a, &b) })
-		for i := 1; i < len(members); i++ {
-			if d.compare(&members[i-1], &members[i]) == 0 {
-				return false
-			}
-		}
-		return true
-	}
-	for i := 1; i < len(members); i++ {
-		m := members[i]
-		at := i
-		for ; at > 0 && members[at-1].prefix >= m.prefix; at-- {
-			if members[at-1].prefix == m.prefix {
-				order := d.compare(&members[at-1], &m)
-				if order == 0 {
-					return false
-				}
-				if order < 0 {
-					break
-				}
-			}
-			members[at] = members[at-1]
-		}
-		members[at] = m
-	}
-	return true
-}
-
-// arrange appends the output from place from to place to, in which the
-// objects from slot to end are, with their members in order.
-func (d *Decoder) arrange(dst []byte, from, to, slot, end int) []byte {
-	for slot < end {
-		whole := &d.objects[slot]
-		if whole.end == 0 {
-			slot++
-			continue
-		}
-		dst = append(dst, d.out[from:whole.start]...)
-		begin := len(dst)
-		for _, m := range d.kept[whole.first:whole.last] {
-			at := len(dst)
-			if m.slot == m.after {
-				dst = append(dst, d.out[m.start-1:m.end]...)
-			} else {
-				dst = d.arrange(dst, int(m.start-1), int(m.end), int(m.slot), int(m.after))
-			}
-			dst[at] = ',' // or the bracket, wherever the member stood
-		}
-		dst[begin] = '{'
-		dst = append(dst, '}')
-		from, slot = int(whole.end), int(whole.after)
-	}
-	return append(dst, d.out[from:to]...)
 }
 
 // appendUnescaped appends a text that appendEscape has escaped, without its

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"hash/maphash"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,35 +12,46 @@ import (
 const fewNames = 16
 
 // names is the set of one open object that has outgrown fewNames; nil before.
-// It maps a name, folded if asked for, to the index of the member.
-type names map[string]int
+type names = *nameTable
 
 // twins finds names that one object must not hold twice.
 type twins struct {
-	buf  []byte
-	work int // names compared or hashed; tests bound it
+	seed   maphash.Seed
+	seeded bool
+	buf    []byte
+	folds  *[1024]fold
+	work   int // names compared or hashed; tests bound it
 }
+
+// fold remembers what foldRune said.
+type fold struct{ from, to rune }
 
 // add reports the rule that name breaks beside the members before it.
 func (t *twins) add(seen *names, before []Member, name string, fold bool) string {
 	if len(before) < fewNames {
 		return t.compare(before, name, fold)
 	}
-	set := *seen
-	if set == nil {
-		set = make(names, 4*fewNames)
+	if *seen == nil {
+		*seen = new(nameTable)
+		(*seen).reset(2 * fewNames)
 		for i := range before {
-			set[t.key(before[i].Name, fold)] = i
+			(*seen).add(hashName(t, before[i].Name, fold), i, never)
 		}
-		*seen = set
 	}
-	key := t.key(name, fold)
-	if i, found := set[key]; found {
-		return twinRule(before[i].Name, name)
+	same := func(other int) bool {
+		if fold {
+			return strings.EqualFold(before[other].Name, name)
+		}
+		return before[other].Name == name
 	}
-	set[key] = len(before)
+	if other, found := (*seen).add(hashName(t, name, fold), len(before), same); found {
+		return twinRule(before[other].Name, name)
+	}
 	return ""
 }
+
+// never is what equals nothing: twins among the members before have been told.
+func never(int) bool { return false }
 
 func (t *twins) compare(before []Member, name string, fold bool) string {
 	t.work += len(before)
@@ -63,30 +75,20 @@ func twinRule(a, b string) string {
 }
 
 // mayFold is a quick test that most pairs of different names fail.
-func mayFold[T text](a, b T) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return len(a) == len(b)
+func mayFold(a, b string) bool {
+	if a == "" || b == "" {
+		return a == b
 	}
-	x, y := a[0], b[0]
-	return x >= utf8.RuneSelf || y >= utf8.RuneSelf || x|0x20 == y|0x20
+	return mayFoldBytes(a[0], b[0]) && mayFoldBytes(a[len(a)-1], b[len(b)-1])
 }
 
-// key returns the text that equal names share.
-func (t *twins) key(name string, fold bool) string {
-	t.work++
-	if !fold {
-		return name
-	}
-	t.buf = appendFold(t.buf[:0], name)
-	if string(t.buf) == name {
-		return name
-	}
-	return string(t.buf)
+func mayFoldBytes(x, y byte) bool {
+	return x >= utf8.RuneSelf || y >= utf8.RuneSelf || x|0x20 == y|0x20
 }
 
 // appendFold appends s with every character replaced by one that stands for
 // all that are equal to it under simple case folding.
-func appendFold[T text](dst []byte, s T) []byte {
+func appendFold[T text](dst []byte, s T, t *twins) []byte {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
 			if 'A' <= c && c <= 'Z' {
@@ -97,10 +99,22 @@ func appendFold[T text](dst []byte, s T) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-		dst = utf8.AppendRune(dst, foldRune(r))
+		dst = utf8.AppendRune(dst, t.fold(r))
 		i += n
 	}
 	return dst
+}
+
+// fold is foldRune with a memory.
+func (t *twins) fold(r rune) rune {
+	if t.folds == nil {
+		t.folds = new([1024]fold)
+	}
+	known := &t.folds[r&1023]
+	if known.from != r { // ASCII is not asked for
+		*known = fold{r, foldRune(r)}
+	}
+	return known.to
 }
 
 // foldRune returns the lowest member of the orbit of r, but the lowercase
