@@ -44,7 +44,7 @@ func fatal(err error) {
 // Every run of the latter adds a line to $NOTES, so that runs can be counted.
 func notesServer() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
-	s.AddTool(&mcp.Tool{Name: "list", Description: "Lists the notes.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+	s.AddTool(&mcp.Tool{Name: "list", Description: "Lists the notes." + os.Getenv("NOTES_ADVICE"), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 		InputSchema: json.RawMessage(`{"type":"object","properties":{}}`)}, listNotes)
 	s.AddTool(&mcp.Tool{Name: "add", Description: "Adds a note.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"slowMs":{"type":"integer"}},"required":["text"]}`)}, addNote)

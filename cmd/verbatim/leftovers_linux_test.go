@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// G21: servers piled up on each reconnect, and killing only the program that
+// was started left its children.
+func TestG21ReconnectsLeaveNoServerBehind(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "10ms")
+	pids := filepath.Join(t.TempDir(), "pids")
+	p.env = append(p.env, "PIDS="+pids)
+	const times = 10
+	for range times {
+		// A leader that leaves a child behind which reads nothing.
+		a := p.agent("--name", "notes", "--", "sh", "-c", `sleep 300 & echo $! >>"$PIDS"; echo $$ >>"$PIDS"; exec notes-mcp`)
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := strings.Fields(string(text))
+	if len(started) != 2*times {
+		t.Fatalf("%d processes were started, want %d", len(started), 2*times)
+	}
+	p.eventually("all of them have ended", func() bool {
+		for _, pid := range started {
+			if runs(t, pid) {
+				return false
+			}
+		}
+		return p.daemon().State.Attached == 0
+	})
+}
+
+// runs reports whether a process is there and is not just waiting to be
+// collected.
+func runs(t *testing.T, pid string) bool {
+	t.Helper()
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if os.IsNotExist(err) {
+		return false
+	}
+	if err != nil { // it ended while it was read
+		return false
+	}
+	_, after, _ := bytes.Cut(stat, []byte(") "))
+	return !bytes.HasPrefix(after, []byte("Z"))
+}
