@@ -1,0 +1,200 @@
+package execute_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/permit"
+)
+
+func handler(f func(context.Context, execute.Input) (execute.Output, error)) execute.Handler {
+	return execute.HandlerFunc(f)
+}
+
+func TestNothingRunsWithoutAPermit(t *testing.T) {
+	t.Parallel()
+	h := handler(func(context.Context, execute.Input) (execute.Output, error) {
+		t.Error("it ran")
+		return execute.Output{}, nil
+	})
+	good := permit.Issue(permit.Mutation, "act_1", 1, "k", `{}`)
+	for name, tc := range map[string]struct {
+		p   permit.Permit
+		h   execute.Handler
+		opt execute.Options
+	}{
+		"the zero permit":        {permit.Permit{}, h, execute.Options{Timeout: time.Second}},
+		"no action":              {permit.Issue(permit.Mutation, "", 1, "k", `{}`), h, execute.Options{Timeout: time.Second}},
+		"no arguments":           {permit.Issue(permit.Mutation, "act_1", 1, "k", ""), h, execute.Options{Timeout: time.Second}},
+		"an unknown kind":        {permit.Issue(0, "act_1", 1, "k", `{}`), h, execute.Options{Timeout: time.Second}},
+		"bytes not canonical":    {permit.Issue(permit.Mutation, "act_1", 1, "k", `{ }`), h, execute.Options{Timeout: time.Second}},
+		"bytes of another order": {permit.Issue(permit.Mutation, "act_1", 1, "k", `{"b":1,"a":1}`), h, execute.Options{Timeout: time.Second}},
+		"no object":              {permit.Issue(permit.Mutation, "act_1", 1, "k", `[]`), h, execute.Options{Timeout: time.Second}},
+		"no handler":             {good, nil, execute.Options{Timeout: time.Second}},
+		"no timeout":             {good, h, execute.Options{}},
+	} {
+		if _, err := execute.Run(t.Context(), tc.p, tc.h, tc.opt); !errors.Is(err, execute.ErrPermit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHandlerGetsTheBytesOfThePermit(t *testing.T) {
+	t.Parallel()
+	p := permit.Issue(permit.Preview, "act_1", 3, "key", `{"n":9007199254740991,"s":"é"}`)
+	end, err := execute.Run(t.Context(), p, handler(func(_ context.Context, in execute.Input) (execute.Output, error) {
+		if in.ActionID() != "act_1" || in.ProviderKey() != "key" || !in.Preview() || in.Args().Text() != p.Args() {
+			t.Errorf("input %+v", in)
+		}
+		return execute.Output{Bytes: in.JSON()}, nil
+	}), execute.Options{Timeout: time.Minute})
+	if err != nil || end.State != action.Succeeded || string(end.Result.Output) != p.Args() || end.Result.Comparison != "equal" {
+		t.Errorf("%+v %v", end, err)
+	}
+}
+
+// ends is the part of an Ended that this table fixes.
+type ends struct {
+	State          action.State
+	Evidence, Code string
+}
+
+func TestEveryEndOfEveryKind(t *testing.T) {
+	t.Parallel()
+	uncertain := ends{action.Uncertain, "", execute.CodeUnclear}
+	reported := ends{action.Failed, action.EvidenceReported, execute.CodeToolError}
+	broken := ends{action.Failed, "", execute.CodeToolError}
+	proved := ends{action.Failed, action.EvidenceProved, execute.CodeNotRun}
+	ok := ends{action.Succeeded, "", execute.CodeOK}
+	for _, tc := range []struct {
+		name                             string
+		out                              execute.Output
+		err                              error
+		mutation, unclear, read, preview ends
+	}{
+		{"answer", execute.Output{Bytes: []byte(`{}`)}, nil, ok, ok, ok, ok},
+		{"isError", execute.Output{Bytes: []byte(`{}`), IsError: true}, nil, reported, uncertain, ok, reported},
+		{"error", execute.Output{}, errors.New("x"), reported, uncertain, reported, reported},
+		{"not run", execute.Output{}, fmt.Errorf("x: %w", execute.ErrNotRun), proved, proved, proved, proved},
+		{"not run because cancelled", execute.Output{}, fmt.Errorf("%w: %w", execute.ErrNotRun, context.Canceled), proved, proved, proved, proved},
+		{"lost", execute.Output{}, execute.ErrLost, uncertain, uncertain, broken, broken},
+		{"end of stream", execute.Output{}, io.EOF, uncertain, uncertain, broken, broken},
+		{"closed pipe", execute.Output{}, io.ErrClosedPipe, uncertain, uncertain, broken, broken},
+		{"a timeout of the transport", execute.Output{}, timeout{}, uncertain, uncertain, broken, broken},
+	} {
+		h := handler(func(context.Context, execute.Input) (execute.Output, error) { return tc.out, tc.err })
+		for name, k := range map[string]struct {
+			kind    permit.Kind
+			unclear bool
+			want    ends
+		}{"mutation": {permit.Mutation, false, tc.mutation}, "unclear mutation": {permit.Mutation, true, tc.unclear},
+			"read": {permit.Read, false, tc.read}, "preview": {permit.Preview, false, tc.preview}} {
+			end, err := execute.Run(t.Context(), permit.Issue(k.kind, "a", 1, "", `{}`), h,
+				execute.Options{Timeout: time.Minute, ErrorsUnclear: k.unclear})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(k.want, ends{end.State, end.Result.Evidence, end.Result.Code}); diff != "" {
+				t.Errorf("%s of a %s: %s", tc.name, name, diff)
+			}
+		}
+	}
+}
+
+type timeout struct{}
+
+func (timeout) Error() string { return "x" }
+func (timeout) Timeout() bool { return true }
+
+func TestLateAnswerIsToldOnceAndOnlyAfterTheTimeWasOver(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]bool{"in time": false, "late": true} {
+		release, late := make(chan struct{}), make(chan execute.Ended, 2)
+		if !wait {
+			close(release)
+		}
+		limit := time.Minute
+		if wait {
+			limit = time.Millisecond
+		}
+		end, err := execute.Run(t.Context(), permit.Issue(permit.Mutation, "a", 1, "", `{}`),
+			handler(func(context.Context, execute.Input) (execute.Output, error) {
+				<-release
+				return execute.Output{Bytes: []byte(`{"n":1}`)}, nil
+			}), execute.Options{Timeout: limit, Late: func(e execute.Ended) { late <- e }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !wait {
+			if end.State != action.Succeeded || len(late) != 0 {
+				t.Errorf("%s: %+v, %d late", name, end, len(late))
+			}
+			continue
+		}
+		close(release)
+		if e := <-late; end.State != action.Uncertain || e.State != action.Succeeded || string(e.Result.Output) != `{"n":1}` {
+			t.Errorf("%s: %+v, then %+v", name, end, e)
+		}
+	}
+}
+
+func TestToolThatPanicsOrEndsItsGoroutineIsUnclear(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]execute.Handler{
+		"panic": handler(func(context.Context, execute.Input) (execute.Output, error) { panic("secret") }),
+		"goexit": handler(func(context.Context, execute.Input) (execute.Output, error) {
+			runtime.Goexit()
+			return execute.Output{}, nil
+		}),
+	} {
+		end, err := execute.Run(t.Context(), permit.Issue(permit.Mutation, "a", 1, "", `{}`), h, execute.Options{Timeout: time.Minute})
+		if err != nil || end.State != action.Uncertain {
+			t.Errorf("%s: %+v %v", name, end, err)
+		}
+	}
+}
+
+func TestReadEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	end, err := execute.Run(ctx, permit.Issue(permit.Read, "a", 1, "", `{}`), handler(func(ctx context.Context, _ execute.Input) (execute.Output, error) {
+		cancel()
+		<-ctx.Done()
+		return execute.Output{}, ctx.Err()
+	}), execute.Options{Timeout: time.Minute})
+	if err != nil || end.State != action.Failed || end.Result.Code != execute.CodeReadTimeout || end.Result.Evidence != "" {
+		t.Errorf("%+v %v", end, err)
+	}
+}
+
+func TestReplayTable(t *testing.T) {
+	t.Parallel()
+	table := map[action.State]execute.Replay{
+		action.Received: execute.Stored, action.Denied: execute.Stored, action.PendingApproval: execute.Pending,
+		action.Approved: execute.Resume, action.Claimed: execute.Running, action.Executing: execute.Running,
+		action.Succeeded: execute.Stored, action.Failed: execute.New, action.Uncertain: execute.Unknown,
+		action.ReconciledSucceeded: execute.Stored, action.ReconciledFailed: execute.New,
+		action.Expired: execute.Stored, action.Revoked: execute.Stored,
+	}
+	for _, s := range action.States() {
+		a := action.Action{State: s}
+		if got := execute.Repeat(a, true, true); got != table[s] {
+			t.Errorf("%s: %d, want %d", s, got, table[s])
+		}
+		if got := execute.Repeat(a, true, false); got != execute.Moved {
+			t.Errorf("%s: a moved name gave %d", s, got)
+		}
+		if got := execute.Repeat(a, false, false); got != execute.Mismatch {
+			t.Errorf("%s: another request gave %d", s, got)
+		}
+	}
+}
