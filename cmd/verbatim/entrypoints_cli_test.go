@@ -29,6 +29,7 @@ var cliEntries = map[string][][]string{
 		{"call", "--wait", "10ms", "--approval", "ID", "--name", "notes", "add", `{"text":"pending"}`, "--", "notes-mcp"},
 		{"call", "--wait", "10ms", "--key", "k", "--name", "notes", "add", `{"text":"x"}`, "--", "notes-mcp"},
 	},
+	"demo":                     {{"demo", "--once"}},
 	"canon":                    {{"canon"}},
 	"explain":                  {{"explain", "notes.add", `{"text":"x"}`}},
 	"approvals":                {{"approvals"}},
