@@ -9,8 +9,9 @@
 // (docs/spec/snapshot-domain.md): nothing is converted, dropped or rounded to
 // make it fit, and no method of a caller's type is ever called.
 //
-// It promises that a Snapshot never changes, that [Snapshot.Value] and
-// [Snapshot.View] give a tree of the reader's own each time, and that equal
-// snapshots have equal bytes. It must never compute argsCanonicalJson twice
+// It promises that a Snapshot never changes, that readers get a decode of the
+// frozen bytes and nothing else ([Snapshot.Value] one that cannot be changed,
+// [Snapshot.View] one of the reader's own each time), and that equal snapshots
+// have equal bytes. It must never compute argsCanonicalJson twice
 // for one proposal, and never hand out memory that it keeps.
 package snapshot

@@ -61,11 +61,17 @@ func ProposeHandoff(from, to string, payload Snapshot) Handoff {
 }
 
 // hashObject hashes the RFC 8785 form of an object of strings, given as name
-// and value in turn.
+// and value in turn, in the order of the names (RFC 8785 §3.2.3).
 func hashObject(pairs ...string) ProposalHash {
-	members := make([]canon.Member, 0, len(pairs)/2)
+	var small [smallText]byte
+	text := append(small[:0], '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
-		members = append(members, canon.Member{Name: pairs[i], Value: canon.StringValue(pairs[i+1])})
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = canon.StringValue(pairs[i]).AppendTo(text)
+		text = append(text, ':')
+		text = canon.StringValue(pairs[i+1]).AppendTo(text)
 	}
-	return ProposalHash(canon.Sum(canon.ObjectValue(members...).Canonical()))
+	return ProposalHash(canon.Sum(append(text, '}')))
 }

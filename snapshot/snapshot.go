@@ -3,6 +3,7 @@ package snapshot
 import (
 	"cmp"
 	"fmt"
+	"sync"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -21,8 +22,19 @@ const (
 // [FreezeGo] and [Thaw] make one; the zero Snapshot is not frozen and has no
 // bytes.
 type Snapshot struct {
+	_    [0]func() // not comparable: compare Text
 	text string
+	read *reading // nil in the zero Snapshot
 }
+
+// reading is the decode of the frozen bytes. It is made when somebody asks for
+// it and serves all readers, for a [canon.Value] cannot be changed.
+type reading struct {
+	once sync.Once
+	tree canon.Value
+}
+
+func frozen(text string) Snapshot { return Snapshot{text: text, read: new(reading)} }
 
 // Limits bound what is frozen, as [canon.Options] bound what is decoded: zero
 // means the default, a value outside its range is an error.
@@ -49,11 +61,12 @@ func (l Limits) Freeze(v canon.Value) (Snapshot, error) {
 	if err := canon.CheckWithin(v, l.options()); err != nil {
 		return Snapshot{}, err
 	}
-	text := v.AppendTo(nil)
+	var small [smallText]byte
+	text := v.AppendTo(small[:0])
 	if len(text) > l.bytes() {
 		return Snapshot{}, canon.Refuse("", canon.RuleSize, "a shorter text")
 	}
-	return Snapshot{text: string(text)}, nil
+	return frozen(string(text)), nil
 }
 
 // FreezeGo is [FreezeGo] within other limits.
@@ -68,6 +81,9 @@ func (l Limits) FreezeGo(v any) (Snapshot, error) {
 	}
 	return l.Freeze(out)
 }
+
+// smallText is how long a text may be to be written without heap memory.
+const smallText = 1 << 10
 
 func (l Limits) options() canon.Options {
 	return canon.Options{MaxBytes: l.MaxBytes, MaxDepth: l.MaxDepth, MaxNodes: l.MaxNodes, Exact: true}
@@ -91,12 +107,19 @@ func (s Snapshot) JSON() []byte { return []byte(s.text) }
 // IsZero reports whether nothing was frozen.
 func (s Snapshot) IsZero() bool { return s.text == "" }
 
-// Value decodes a fresh tree. The zero Snapshot gives the invalid Value.
+// Value returns the tree that the frozen bytes decode to. It is a decode of
+// exactly these bytes, never the tree that was frozen. The zero Snapshot gives
+// the invalid Value.
 func (s Snapshot) Value() canon.Value {
-	if s.IsZero() {
+	if s.read == nil {
 		return canon.Value{}
 	}
-	v, err := read(s.text)
+	s.read.once.Do(func() { s.read.tree = decoded(s.text) })
+	return s.read.tree
+}
+
+func decoded(text string) canon.Value {
+	v, err := canon.Decode([]byte(text), ceiling().options())
 	if err != nil {
 		// Only this package writes text, and only after the same checks. Going
 		// on with another tree than the frozen one would be worse than stopping.
@@ -105,7 +128,7 @@ func (s Snapshot) Value() canon.Value {
 	return v
 }
 
-// View decodes a fresh Go tree: map[string]any, []any, string, bool, nil and
+// View builds a fresh Go tree from the frozen bytes: map[string]any, []any, string, bool, nil and
 // float64, or int64 where the number is an integer. The zero Snapshot gives
 // nil.
 func (s Snapshot) View() map[string]any {
@@ -118,22 +141,20 @@ func (s Snapshot) View() map[string]any {
 // Thaw reads stored bytes back. It fails with [canon.Violations] unless they
 // are already the canonical form of an object in the strict domain.
 func Thaw(text string) (Snapshot, error) {
-	v, err := read(text)
+	v, err := canon.Decode([]byte(text), ceiling().options())
 	if err != nil {
 		return Snapshot{}, err
 	}
-	s, err := ceiling().Freeze(v)
-	if err != nil {
-		return Snapshot{}, err
+	if v.Kind() != canon.Object {
+		return Snapshot{}, canon.Refuse("", RuleObject, "an object")
 	}
-	if s.text != text {
+	var small [smallText]byte
+	if string(v.AppendTo(small[:0])) != text {
 		return Snapshot{}, canon.Refuse("", RuleNotCanonical, "the RFC 8785 form of an object")
 	}
+	s := frozen(text)
+	s.read.once.Do(func() { s.read.tree = v })
 	return s, nil
-}
-
-func read(text string) (canon.Value, error) {
-	return canon.Decode([]byte(text), ceiling().options())
 }
 
 func goValue(v canon.Value) any {
