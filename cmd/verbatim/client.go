@@ -25,7 +25,7 @@ func connectTo(ctx context.Context, s streams, home config.Home) (*daemon.Client
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	starter := daemon.Starter{Home: home, Command: self, Args: []string{"serve", "--background"},
+	starter := daemon.Starter{Home: home, Build: daemon.ThisBuild(), Command: self, Args: []string{"serve", "--background"},
 		Check: func() error { _, err := config.Load(home, home.Config(), true); return err },
 		Say:   func(text string) { fmt.Fprintln(s.err, "verbatim:", text) }}
 	done := slowly(s, "starting the daemon")

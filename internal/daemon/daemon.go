@@ -21,6 +21,7 @@ import (
 // Config is what a daemon is made of. Idle, Reload and Ready may be zero.
 type Config struct {
 	Home     config.Home
+	Build    Build  // of this program
 	Listen   string // address of the page
 	Tenant   string // the one tenant of the home
 	Gate     *verbatim.Gate
@@ -78,7 +79,7 @@ func Run(ctx context.Context, lock *Lock, cfg Config) error {
 		return err
 	}
 	defer removeSocket(cfg.Home, socket)
-	d.state = State{PID: os.Getpid(), Build: ThisBuild(), Page: "http://" + page.Addr().String(), Socket: socket}
+	d.state = State{PID: os.Getpid(), Build: cfg.Build, Page: "http://" + page.Addr().String(), Socket: socket}
 	pages, err := cfg.Pages(d.state.Page)
 	if err != nil {
 		return errors.Join(err, control.Close())

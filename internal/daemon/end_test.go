@@ -48,6 +48,64 @@ func TestDrainingDaemonStaysForItsClientsAndNoLonger(t *testing.T) {
 	}
 }
 
+var (
+	older = daemon.Build{Version: "v1.0.0"}
+	newer = daemon.Build{Version: "v1.1.0"}
+)
+
+func TestNewerProgramReplacesAnOlderDaemonThatServesNobody(t *testing.T) {
+	t.Parallel()
+	r := start(t, func(c *daemon.Config) { c.Build = older })
+	for _, same := range []daemon.Build{older, {Version: "v0.9.0"}, {Version: "unknown"}} {
+		c, err := daemon.Starter{Home: r.home, Build: same, Command: "false"}.Client(context.Background())
+		if err != nil || c.State.Build != older {
+			t.Fatalf("%s: %v, want the daemon that runs", same.Version, err)
+		}
+	}
+	// What would be the newer daemon fails at once, so that this test sees
+	// that it was started and that the older one has made way.
+	_, err := daemon.Starter{Home: r.home, Build: newer, Command: "false"}.Client(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "the daemon ended") {
+		t.Errorf("error %v, want that of the program that was started", err)
+	}
+	if err := <-r.ended; err != nil {
+		t.Errorf("the older daemon ended with %v", err)
+	}
+}
+
+func TestNewerProgramUsesAnOlderDaemonThatHasClients(t *testing.T) {
+	t.Parallel()
+	r := start(t, func(c *daemon.Config) { c.Build = older })
+	a, err := r.client.Attach(context.Background(), daemon.Hello{Command: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	c, err := daemon.Starter{Home: r.home, Build: newer, Command: "false", Say: func(text string) { said = text }}.Client(context.Background())
+	if err != nil || c.State.Build != older || !strings.Contains(said, "v1.0.0) still has clients (1)") {
+		t.Fatalf("%v; said %q", err, said)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-r.ended; err != nil {
+		t.Errorf("the older daemon ended with %v", err)
+	}
+}
+
+func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	home := config.Home(t.TempDir())
+	_, err := daemon.Starter{Home: home, Command: "sh", Args: []string{"-c", "echo the disk is full >&2; exit 1"}}.Client(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("error %v, want what the program wrote", err)
+	}
+	_, err = daemon.Starter{Home: home, Command: "false", Check: func() error { return errors.New("a mistake in line 3") }}.Client(context.Background())
+	if err == nil || err.Error() != "a mistake in line 3" {
+		t.Errorf("error %v, want that of the check", err)
+	}
+}
+
 func TestIdleDaemonEndsUnlessSomethingWaits(t *testing.T) {
 	t.Parallel()
 	idle := start(t, func(c *daemon.Config) { c.Idle = time.Millisecond })

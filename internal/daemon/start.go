@@ -18,7 +18,8 @@ const startWait = 20 * time.Second
 
 // Starter says how to start the daemon of a home in the background.
 type Starter struct {
-	Home config.Home
+	Home  config.Home
+	Build Build // of this program
 	// Command and Args run this program as the daemon; it must outlive the
 	// process that started it.
 	Command string
@@ -52,7 +53,7 @@ func (s Starter) Client(ctx context.Context) (*Client, error) {
 
 // newest asks an older daemon to make way.
 func (s Starter) newest(ctx context.Context, c *Client) (*Client, error) {
-	if !ThisBuild().Newer(c.State.Build) {
+	if !s.Build.Newer(c.State.Build) {
 		return c, nil
 	}
 	state, err := c.drain(ctx)
@@ -60,7 +61,7 @@ func (s Starter) newest(ctx context.Context, c *Client) (*Client, error) {
 		return nil, fmt.Errorf("ask the older daemon to make way: %w", err)
 	}
 	if state.Attached > 0 {
-		s.say("an older daemon (%s) still serves %d clients; it makes way when they have ended", state.Build.Version, state.Attached)
+		s.say("an older daemon (%s) still has clients (%d); it makes way when they have ended", state.Build.Version, state.Attached)
 		return c, nil
 	}
 	return s.start(ctx)

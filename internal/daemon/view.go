@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
@@ -282,9 +283,20 @@ func who(rs []action.Requirement) []string {
 			if i > 0 {
 				line += ", or "
 			}
-			line += fmt.Sprintf("%d of %s", g.Votes, g.Name)
+			line += groupWords(g)
 		}
 		out = append(out, line)
 	}
 	return out
+}
+
+func groupWords(g action.Group) string {
+	switch {
+	case g.Name == approval.GroupOwner:
+		return "the owner of the agent session"
+	case g.Votes == 1:
+		return "1 person of " + g.Name
+	default:
+		return fmt.Sprintf("%d different people of %s", g.Votes, g.Name)
+	}
 }
