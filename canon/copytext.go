@@ -14,12 +14,15 @@ const (
 
 // special returns a word whose lowest set bit is the highest bit of the first
 // byte of w, in little-endian order, that does not stand for itself in a
-// string: a control character, a quote, a backslash, or not ASCII.
-func special(w uint64) uint64 {
+// string or is not ASCII.
+func special(w uint64) uint64 { return ending(w) | w&highBits }
+
+// ending is special for a control character, a quote or a backslash alone.
+func ending(w uint64) uint64 {
 	quote := w ^ '"'*lowBits
 	slash := w ^ '\\'*lowBits
 	// Subtracting borrows from higher bytes only, so the lowest bit is right.
-	return ((w-' '*lowBits)&^w | (quote-lowBits)&^quote | (slash-lowBits)&^slash | w) & highBits
+	return ((w-' '*lowBits)&^w | (quote-lowBits)&^quote | (slash-lowBits)&^slash) & highBits
 }
 
 // text copies the string whose quote is at p. It writes eight bytes at once,

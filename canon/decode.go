@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -94,12 +95,15 @@ func Decode(src []byte, opt Options) (Value, error) {
 		return Value{}, tooLong(opt.MaxBytes)
 	}
 	text := string(src)
-	d := scanner{s: text, opt: opt, dirty: !utf8.ValidString(text)}
-	d.reserve()
+	d := scanners.Get().(*scanner)
+	d.begin(text, opt)
 	if v, ok := d.document(); ok {
+		d.end()
 		return v, nil
 	}
-	again := scanner{s: text, opt: opt, dirty: d.dirty, all: true}
+	// d is not used again: it still holds parts of what was refused.
+	again := scanner{all: true}
+	again.begin(text, opt)
 	again.document()
 	return Value{}, again.found
 }
@@ -108,12 +112,36 @@ func tooLong(limit int) Violations {
 	return Violations{{Rule: RuleSize, Expected: expected[RuleSize], Offset: limit}}
 }
 
-// reserve makes stacks that hold an ordinary call.
-func (d *scanner) reserve() {
-	d.mem.expect(d.s)
-	d.elems = make([]Value, 0, min(d.mem.moreElems, ordinary))
-	d.members = make([]Member, 0, min(d.mem.moreMembers, ordinary))
+// scanners are kept for their stacks. Of an earlier text they hold at most
+// unescaped bytes that nobody reads.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// begin takes a text and makes stacks that hold an ordinary call.
+func (d *scanner) begin(text string, opt Options) {
+	d.s, d.pos, d.opt = text, 0, opt
+	d.nodes, d.depth = 0, 0
+	d.dirty = !utf8.ValidString(text)
+	d.mem.expect(text)
+	if d.elems == nil {
+		d.elems = make([]Value, 0, min(d.mem.moreElems, ordinary))
+	}
+	if d.members == nil {
+		d.members = make([]Member, 0, min(d.mem.moreMembers, ordinary))
+	}
 }
+
+// end lets go of the text and of all that was made from it, and gives d back.
+// The stacks are empty; every container has cleared its part.
+func (d *scanner) end() {
+	if cap(d.elems) > reusable || cap(d.members) > reusable || cap(d.buf) > reusable {
+		return
+	}
+	d.s, d.opt, d.mem = "", Options{}, memory{}
+	scanners.Put(d)
+}
+
+// reusable is the longest stack that is kept for the next text.
+const reusable = 4096
 
 // ordinary is how many members are open at once in an ordinary call.
 const ordinary = 16

@@ -45,7 +45,7 @@ func (d *Decoder) object(p, o int) (int, int) {
 		return p + 1, o + 1
 	}
 	slot, base, names := len(d.objects), len(d.open), len(d.names)
-	d.objects = append(d.objects, object{})
+	d.objects = append(doubled(d.objects), object{})
 	var traits trait
 	sorted := true
 	for {
@@ -102,7 +102,7 @@ func (d *Decoder) name(p, o int) (int, int) {
 		m.size = int32(len(d.names) - int(^m.name))
 	}
 	d.head(&m)
-	d.open = append(d.open, m)
+	d.open = append(doubled(d.open), m)
 	if p = skip(d.src, p); p >= len(d.src) || d.src[p] != ':' {
 		return fault, o
 	}

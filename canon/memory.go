@@ -36,6 +36,7 @@ func (m *memory) expect(s string) {
 // more are likely to be needed in all.
 func piece(n, more int) int { return max(n, min(more, largePiece)) }
 
+// keepElems moves from, the top of a stack, into the tree.
 func (m *memory) keepElems(from []Value) *children {
 	n := len(from)
 	if len(m.elems) < n {
@@ -45,11 +46,13 @@ func (m *memory) keepElems(from []Value) *children {
 	kept := m.elems[:n:n]
 	m.elems = m.elems[n:]
 	copy(kept, from)
+	clear(from)
 	kids := m.container()
 	kids.elems = kept
 	return kids
 }
 
+// keepMembers moves from, the top of a stack, into the tree.
 func (m *memory) keepMembers(from []Member) *children {
 	n := len(from)
 	if len(m.members) < n {
@@ -59,6 +62,7 @@ func (m *memory) keepMembers(from []Member) *children {
 	kept := m.members[:n:n]
 	m.members = m.members[n:]
 	copy(kept, from)
+	clear(from)
 	kids := m.container()
 	kids.members, kids.sound = kept, true
 	return kids

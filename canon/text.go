@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -9,10 +10,7 @@ import (
 // text scans the string whose quote is at pos and moves pos behind it.
 func (d *scanner) text() (string, bool) {
 	start := d.pos + 1
-	s, i := d.s, start
-	for i < len(s) && (plain[s[i]] || s[i] >= utf8.RuneSelf) {
-		i++
-	}
+	s, i := d.s, afterText(d.s, start)
 	d.pos = i
 	if d.dirty && !d.validUTF8(start) {
 		return "", false
@@ -25,6 +23,20 @@ func (d *scanner) text() (string, bool) {
 		return d.escaped(start)
 	}
 	return "", d.badText()
+}
+
+// afterText returns the place of the first byte of s from i on that ends the
+// plain part of a string: a control character, a quote or a backslash.
+func afterText(s string, i int) int {
+	for ; len(s)-i >= 8; i += 8 {
+		if stop := ending(word(s, i)); stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for i < len(s) && (plain[s[i]] || s[i] >= utf8.RuneSelf) {
+		i++
+	}
+	return i
 }
 
 // badText refuses what ends a string at pos without closing it.
@@ -43,10 +55,7 @@ func (d *scanner) escaped(start int) (string, bool) {
 			return "", false
 		}
 		from := d.pos
-		s, i := d.s, from
-		for i < len(s) && (plain[s[i]] || s[i] >= utf8.RuneSelf) {
-			i++
-		}
+		s, i := d.s, afterText(d.s, from)
 		d.pos = i
 		if d.dirty && !d.validUTF8(from) {
 			return "", false
