@@ -12,6 +12,7 @@ import (
 )
 
 // README begins
+
 type Transfer struct {
 	VendorID    string `json:"vendorId"`
 	AmountMinor int64  `json:"amountMinor" jsonschema:"in cents"`

@@ -41,7 +41,7 @@ func TestREADMEShowsThisCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(source), "// README begins\n")
+	_, rest, ok := strings.Cut(string(source), "// README begins\n\n")
 	code, _, closed := strings.Cut(rest, "\n// README ends")
 	if !ok || !closed {
 		t.Fatal("gate.go has no part for the README")

@@ -54,7 +54,6 @@ type reply struct {
 	code     string
 	actionID string
 	member   string
-	replayed bool
 }
 
 func (a *agent) call(ctx context.Context, p proposal) (reply, error) {
