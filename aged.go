@@ -13,10 +13,14 @@ import (
 const maxAge = 5 * time.Second
 
 // aged says what no longer holds after a long walk, such as one with a slow
-// dry run: a code and the member, or "". A decision ends at its own end. An
+// dry run: a code and the member, or "". Rules that were replaced meanwhile
+// decide nothing any more. A decision ends at its own end. An
 // answer older than maxAge is asked for again and compared; the frozen value
 // runs, the new answer never does (semantics §3).
 func (g *Gate) aged(ctx context.Context, p *proposal, d policy.Decision) (Code, string, error) {
+	if rules, ok := rulesOf(p.policy, p.name()); !ok || !g.rulesInForce(p.name(), rules) {
+		return CodeApprovalStale, "policyVersion", nil
+	}
 	if len(p.answered) == 0 && d.ExpiresAt.IsZero() {
 		return "", "", nil
 	}

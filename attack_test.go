@@ -139,6 +139,60 @@ func TestOldRulesNeverOvertakeNewOnesAtTheCommitPoint(t *testing.T) {
 	s.runs(1)
 }
 
+func TestRulesReplacedDuringADryRunDoNotDecide(t *testing.T) {
+	t.Parallel()
+	l := newLive(policy.FromFunc("v1", answer(policy.Allow)))
+	spec := ordinary("note", noteSchema)
+	spec.DryRun = dryRun(func() { l.replace(policy.FromFunc("v2", answer(policy.Deny))) })
+	s := newStage(t, parts{spec: spec, policy: l})
+	o := s.call(`{}`)
+	want(t, o, verbatim.StatusDenied, verbatim.CodeApprovalStale)
+	if o.Member != "policyVersion" {
+		t.Errorf("member %q", o.Member)
+	}
+	s.runs(0)
+}
+
+func TestPolicyThatAsksForMoreVoidsWhatWasGiven(t *testing.T) {
+	t.Parallel()
+	one := []action.Requirement{groups(action.Group{Name: "admin", Votes: 1})}
+	for name, more := range map[string]policy.Approval{
+		"more votes":     {Requirements: []action.Requirement{groups(action.Group{Name: "admin", Votes: 2})}},
+		"more groups":    {Requirements: append(one, groups(action.Group{Name: "finance", Votes: 1}))},
+		"a fresh log-in": {Requirements: one, StepUp: true},
+	} {
+		s := newStage(t, parts{policy: policy.FromFunc("v1", func(_ context.Context, in policy.Input) (policy.Decision, error) {
+			terms := policy.Approval{Requirements: one}
+			if in.Approval != nil {
+				terms = more
+			}
+			return policy.Decision{Effect: policy.RequireApproval, Reason: "r", Approval: &terms}, nil
+		})})
+		o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+		got := s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID})
+		if got.Code != verbatim.CodeApprovalStale || got.Member != "requirements" {
+			t.Errorf("%s: got %s of %s", name, got.Code, got.Member)
+		}
+		s.runs(0)
+	}
+}
+
+func TestDenialAtTheResumeSaysWhatPolicySaysNow(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: policy.FromFunc("v1", func(_ context.Context, in policy.Input) (policy.Decision, error) {
+		if in.Approval != nil {
+			return policy.Decision{Effect: policy.Deny, Reason: "internal now", PublicReason: "closed for the night", Rules: []string{"night"}}, nil
+		}
+		return policy.Decision{Effect: policy.RequireApproval, Reason: "internal then", PublicReason: "ask finance"}, nil
+	})})
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	got := s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID})
+	a := s.state(o.ActionID, action.Denied)
+	if got.PublicReason != "closed for the night" || a.Decision.Reason != "policy_denied: decision: internal now" || a.Decision.Rules[0] != "night" {
+		t.Errorf("said %q, recorded %+v", got.PublicReason, a.Decision)
+	}
+}
+
 func TestStopLeavesNothingClaimed(t *testing.T) {
 	t.Parallel()
 	stop := sqlite.Stop{Tenant: "acme", Tool: "note", By: "ada", Reason: "incident"}

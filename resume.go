@@ -2,6 +2,8 @@ package verbatim
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -30,11 +32,19 @@ func (g *Gate) resume(ctx context.Context, p *proposal, d policy.Decision, a act
 	if err != nil {
 		return g.obstacle(p, claimed, err)
 	}
-	if code != "" {
-		return g.void(ctx, claimed, code, member)
+	if code == "" {
+		return g.run(ctx, p, claimed)
 	}
-	return g.run(ctx, p, claimed)
+	claimed.Decision.PublicReason = "" // it belongs to the request for approval
+	if member != memberDecision {
+		return g.void(ctx, claimed, code, member, "")
+	}
+	claimed.Decision.PublicReason, claimed.Decision.ResultMode, claimed.Decision.Rules = d.PublicReason, string(d.ResultMode), d.Rules
+	return g.void(ctx, claimed, code, member, d.Reason)
 }
+
+// memberDecision is what differs where policy now denies.
+const memberDecision = "decision"
 
 // recheck says what no longer holds: a code and the member, or "". It fails
 // only where the store does.
@@ -44,8 +54,8 @@ func (g *Gate) recheck(ctx context.Context, p *proposal, d policy.Decision, a ac
 	case err != nil || code != "":
 		return code, member, err
 	case d.Effect == policy.Deny:
-		return Code(d.Code), "decision", nil
-	case d.Effect == policy.RequireApproval && !covers(a.Terms.Requirements, d.Approval.Requirements):
+		return Code(d.Code), memberDecision, nil
+	case d.Effect == policy.RequireApproval && !covers(*a.Terms, *d.Approval):
 		return CodeApprovalStale, "requirements", nil
 	}
 	if code, member := g.previewAgain(ctx, p, a); code != "" {
@@ -71,21 +81,9 @@ func (g *Gate) previewAgain(ctx context.Context, p *proposal, a action.Action) (
 }
 
 // covers: the approval asked for exactly what policy asks for now.
-func covers(had, want []action.Requirement) bool {
-	if len(had) != len(want) {
-		return false
-	}
-	for i := range had {
-		if len(had[i].AnyOf) != len(want[i].AnyOf) {
-			return false
-		}
-		for j := range had[i].AnyOf {
-			if had[i].AnyOf[j] != want[i].AnyOf[j] {
-				return false
-			}
-		}
-	}
-	return true
+func covers(had action.Terms, want policy.Approval) bool {
+	return (had.StepUp || !want.StepUp) && slices.EqualFunc(had.Requirements, want.Requirements,
+		func(a, b action.Requirement) bool { return slices.Equal(a.AnyOf, b.AnyOf) })
 }
 
 // verify checks the votes' signatures at the last moment before the claim; an
@@ -106,9 +104,10 @@ func (g *Gate) verify(ctx context.Context, a action.Action) (Code, error) {
 }
 
 // void ends a claimed action as denied: its approval is of no use any more.
-func (g *Gate) void(ctx context.Context, a action.Action, code Code, member string) (Outcome, error) {
+// why is what the record says beside code and member.
+func (g *Gate) void(ctx context.Context, a action.Action, code Code, member, why string) (Outcome, error) {
 	a.Decision.Effect, a.Decision.Code = policy.Deny.String(), string(code)
-	a.Decision.Reason = string(code) + ": " + member
+	a.Decision.Reason = strings.TrimRight(string(code)+": "+member+": "+why, ": ")
 	a, err := g.cfg.Store.Decide(ctx, a)
 	o := outcomeOf(a)
 	o.Member = member

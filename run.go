@@ -59,7 +59,7 @@ func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Act
 	case errors.Is(err, action.ErrStopped):
 		code = CodeStopped
 	case errors.Is(err, action.ErrUncertain) && a.State == action.Claimed:
-		if _, err := g.void(ctx, a, CodeApprovalStale, "supersedes"); err != nil {
+		if _, err := g.void(ctx, a, CodeApprovalStale, "supersedes", ""); err != nil {
 			return outcomeOf(a), err
 		}
 		return g.obstacle(p, inTheWay, err)
@@ -70,7 +70,7 @@ func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Act
 		return g.obstacle(p, inTheWay, err)
 	}
 	if a.State == action.Claimed {
-		return g.void(ctx, a, code, member)
+		return g.void(ctx, a, code, member, "")
 	}
 	return g.refuse(ctx, p, policy.Decision{PolicyVersion: a.Decision.PolicyVersion, Rules: a.Decision.Rules}, code, member)
 }
