@@ -77,7 +77,7 @@ func call(cmd *cobra.Command, s streams, o callOptions, args, command []string) 
 	client, a, err := attach(cmd.Context(), s, hello)
 	done()
 	if err != nil {
-		return refusedInput(err)
+		return notStarted(err, len(command) > 0)
 	}
 	defer a.Close()
 	ctx, cancel := context.WithCancel(cmd.Context())
@@ -95,6 +95,15 @@ func call(cmd *cobra.Command, s streams, o callOptions, args, command []string) 
 		return err
 	}
 	return answer.print(cmd, s)
+}
+
+// notStarted says what to do where a server cannot be started.
+func notStarted(err error, named bool) error {
+	hint := "declare the server under servers in verbatim.yaml, or give its command after --"
+	if named {
+		hint = "try the command by itself"
+	}
+	return hinted(err, hint)
 }
 
 // hello says which server is meant, and the tool's name there.
