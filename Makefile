@@ -37,7 +37,13 @@ cover: ## test coverage by package; coverage.out for go tool cover
 clean: ## remove what the other targets made
 	rm -rf bin coverage.out testdata/npm/node_modules
 
-.PHONY: bench-decode
+.PHONY: bench-decode bench-schema bench-decide
 
 bench-decode: ## reading and canonical writing beside other libraries, as ratios
 	cd bench && go test -count=1 -run '^TestDecode$$'
+
+bench-schema: ## decoding and applying a schema beside other libraries, as ratios
+	cd bench && go test -count=1 -run '^TestSchema$$'
+
+bench-decide: ## a whole decision beside an assembly of libraries, as ratios
+	cd bench && go test -count=1 -run '^TestDecide$$'
