@@ -109,7 +109,7 @@ func clientCommand(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, ok := v.Lookup("/mcpServers/notes")
+	server, ok := v.Lookup("/mcpServers/filesystem")
 	if !ok {
 		t.Fatal("README.md configures no server")
 	}
