@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -74,6 +76,7 @@ func TestEveryEndOfEveryKind(t *testing.T) {
 	reported := ends{action.Failed, action.EvidenceReported, execute.CodeToolError}
 	broken := ends{action.Failed, "", execute.CodeToolError}
 	proved := ends{action.Failed, action.EvidenceProved, execute.CodeNotRun}
+	large := ends{action.Failed, action.EvidenceReported, execute.CodeTooLarge}
 	ok := ends{action.Succeeded, "", execute.CodeOK}
 	for _, tc := range []struct {
 		name                             string
@@ -89,7 +92,17 @@ func TestEveryEndOfEveryKind(t *testing.T) {
 		{"lost", execute.Output{}, execute.ErrLost, uncertain, uncertain, broken, broken},
 		{"end of stream", execute.Output{}, io.EOF, uncertain, uncertain, broken, broken},
 		{"closed pipe", execute.Output{}, io.ErrClosedPipe, uncertain, uncertain, broken, broken},
-		{"a timeout of the transport", execute.Output{}, timeout{}, uncertain, uncertain, broken, broken},
+		{"a timeout of the transport", execute.Output{}, timeout(true), uncertain, uncertain, broken, broken},
+		{"no timeout of the transport", execute.Output{}, timeout(false), reported, uncertain, reported, reported},
+		{"a deadline of the system", execute.Output{}, os.ErrDeadlineExceeded, uncertain, uncertain, broken, broken},
+		{"a deadline", execute.Output{}, context.DeadlineExceeded, uncertain, uncertain, broken, broken},
+		{"a cancellation", execute.Output{}, context.Canceled, uncertain, uncertain, broken, broken},
+		{"a stream cut short", execute.Output{}, io.ErrUnexpectedEOF, uncertain, uncertain, broken, broken},
+		{"a connection reset", execute.Output{}, &net.OpError{Op: "read", Err: errors.New("x")}, uncertain, uncertain, broken, broken},
+		{"a refused dial", execute.Output{}, &net.OpError{Op: "dial", Err: errors.New("x")}, reported, uncertain, reported, reported},
+		{"too large", execute.Output{Bytes: make([]byte, execute.MaxOutput+1)}, nil,
+			ends{action.Uncertain, "", execute.CodeTooLarge}, ends{action.Uncertain, "", execute.CodeTooLarge}, large, large},
+		{"just not too large", execute.Output{Bytes: make([]byte, execute.MaxOutput)}, nil, ok, ok, ok, ok},
 	} {
 		h := handler(func(context.Context, execute.Input) (execute.Output, error) { return tc.out, tc.err })
 		for name, k := range map[string]struct {
@@ -97,7 +110,7 @@ func TestEveryEndOfEveryKind(t *testing.T) {
 			unclear bool
 			want    ends
 		}{"mutation": {permit.Mutation, false, tc.mutation}, "unclear mutation": {permit.Mutation, true, tc.unclear},
-			"read": {permit.Read, false, tc.read}, "preview": {permit.Preview, false, tc.preview}} {
+			"read": {permit.Read, false, tc.read}, "unclear read": {permit.Read, true, unclearRead(tc.read)}, "preview": {permit.Preview, false, tc.preview}} {
 			end, err := execute.Run(t.Context(), permit.Issue(k.kind, "a", 1, "", `{}`), h,
 				execute.Options{Timeout: time.Minute, ErrorsUnclear: k.unclear})
 			if err != nil {
@@ -110,10 +123,19 @@ func TestEveryEndOfEveryKind(t *testing.T) {
 	}
 }
 
-type timeout struct{}
+// unclearRead: only what an error says of a mutation depends on the catalog;
+// of a read it is no word of the tool then.
+func unclearRead(e ends) ends {
+	if e.Code == execute.CodeToolError {
+		e.Evidence = ""
+	}
+	return e
+}
 
-func (timeout) Error() string { return "x" }
-func (timeout) Timeout() bool { return true }
+type timeout bool
+
+func (timeout) Error() string   { return "x" }
+func (t timeout) Timeout() bool { return bool(t) }
 
 func TestLateAnswerIsToldOnceAndOnlyAfterTheTimeWasOver(t *testing.T) {
 	t.Parallel()
