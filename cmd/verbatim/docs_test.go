@@ -19,20 +19,41 @@ import (
 
 var update = flag.Bool("update", false, "rewrite generated pages")
 
+// codesHead stands before the list. A stroke stands for a back quote.
 const codesHead = `# Codes
 
 Every answer has a status and one code of this closed list. Library, MCP, command line and records share it. This page is
-generated from ` + "`errors.go`" + `: ` + "`go test ./cmd/verbatim -run TestCodesPage -update`" + `.
+generated from ´errors.go´: ´go test ./cmd/verbatim -run TestCodesPage -update´.
 
-| status | means | exit code of ` + "`verbatim call`" + ` |
+| status | means | exit code of ´verbatim call´ |
 |---|---|---|
 | ok | it ran, now or earlier | 0 |
-| denied | policy, a person or the runtime said no; nothing ran. To a model, every denial has the class ` + "`tool_forbidden`" + ` | 3 |
+| denied | policy, a person or the runtime said no; nothing ran. To a model, every denial has the class ´tool_forbidden´ | 3 |
 | invalid_arguments | refused before any decision | 3 |
 | approval_required | it waits for people; nothing has run | 4 |
 | in_progress | this very call is running | 1 |
-| failed | it did not happen: proved, or the tool's own word | 1 |
+| failed | it did not happen: proved, or the word of the tool | 1 |
 | uncertain | nobody knows whether it happened | 1 |
+
+## The envelope
+
+A call that did not run is answered with this object: over MCP as ´structuredContent´ beside one plain sentence, in the library as
+´Outcome.Envelope´. A tool that ran answers for itself, byte for byte.
+
+| member | |
+|---|---|
+| ´status´, ´code´ | as on this page |
+| ´class´ | ´tool_forbidden´ where the status is denied |
+| ´publicReason´ | what policy lets a caller know; the internal reason is in the record only |
+| ´data.toolName´, ´data.actionId´, ´data.state´, ´data.proposalHash´ | which action it is about; absent where there is none |
+| ´data.stage´, ´data.violations´ | of refused arguments: ´json´, ´schema´, ´resolve´ or ´snapshot´, and all that is wrong as ´{pointer, rule, expected, offset}´, never a value |
+| ´data.member´ | what differs, for ´approval_mismatch´, ´approval_stale´ and ´target_changed´ |
+| ´data.evidence´ | of a failure: ´proved´ or ´reported´ |
+| ´data.replayed´, ´data.joined´ | the answer of an earlier run; of another call of the same action |
+| ´data.expiresAt´ | when waiting ends, RFC 3339 |
+| ´data.output´ | what the tool answered, where that is known and the status is not ok |
+
+## The list
 
 | code | what a model is told |
 |---|---|
@@ -42,7 +63,7 @@ func TestCodesPageIsTheListOfTheCode(t *testing.T) {
 	t.Parallel()
 	const page = "../../docs/codes.md"
 	var b strings.Builder
-	b.WriteString(codesHead)
+	b.WriteString(strings.ReplaceAll(codesHead, "´", "`"))
 	codes := verbatim.Codes()
 	for _, c := range slices.Sorted(maps.Keys(codes)) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c, strings.ReplaceAll(codes[c], "|", "\\|"))
