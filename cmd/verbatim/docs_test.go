@@ -51,7 +51,7 @@ A call that did not run is answered with this object: over MCP as ´structuredCo
 | ´data.evidence´ | of a failure: ´proved´ or ´reported´ |
 | ´data.replayed´, ´data.joined´ | the answer of an earlier run; of another call of the same action |
 | ´data.expiresAt´ | when waiting ends, RFC 3339 |
-| ´data.output´ | what the tool answered, where that is known and the status is not ok |
+| ´data.output´ | what the tool answered, where that is known |
 
 ## The list
 
