@@ -121,20 +121,31 @@ func (g *Gate) parse(ctx context.Context, p *proposal) ([]canon.Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	schema, request := p.tool.Proposal, p.request
-	type result struct {
-		parsed  canon.Value
-		changes []canon.Change
-	}
-	out, err := bounded(ctx, g.cfg.ResolveTimeout, func(context.Context) (r result, err error) {
-		r.parsed, r.changes, err = schema.Apply(request, fills)
-		return r, err
-	})
+	out, err := g.apply(ctx, p.tool.Proposal, p.request, fills)
 	if err != nil {
 		return nil, &inputError{StageSchema, p.tool.Name, err}
 	}
 	p.parsed = out.parsed
 	return out.changes, nil
+}
+
+// parsing is what the schema made of a request.
+type parsing struct {
+	parsed  canon.Value
+	changes []canon.Change
+}
+
+// apply bounds the schema step where it runs transforms of the embedder; by
+// itself it ends.
+func (g *Gate) apply(ctx context.Context, s *schema.Schema, request canon.Value, fills []schema.Fill) (parsing, error) {
+	run := func(context.Context) (r parsing, err error) {
+		r.parsed, r.changes, err = s.Apply(request, fills)
+		return r, err
+	}
+	if !s.RunsForeignCode() {
+		return run(ctx)
+	}
+	return bounded(ctx, g.cfg.ResolveTimeout, run)
 }
 
 func fills(s Session, members []identity.Member) ([]schema.Fill, error) {
