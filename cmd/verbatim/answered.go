@@ -43,8 +43,10 @@ func readAnswer(m *wire.Message) (answered, error) {
 	}
 	a.Text = strings.Join(a.shown, "\n")
 	structured := at(v, "structuredContent")
-	if len(a.shown) == 0 && structured.Kind() != canon.Invalid {
-		a.shown = []string{string(structured.Canonical())}
+	if len(a.shown) == 0 { // the bytes as they came: a decoded number may have been rounded
+		if raw, found, err := m.Member("/result/structuredContent"); err == nil && found {
+			a.shown = []string{string(raw)}
+		}
 	}
 	if !at(v, "isError").Bool() {
 		return a, nil
