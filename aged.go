@@ -18,7 +18,7 @@ const maxAge = 5 * time.Second
 // answer older than maxAge is asked for again and compared; the frozen value
 // runs, the new answer never does (semantics §3).
 func (g *Gate) aged(ctx context.Context, p *proposal, d policy.Decision) (Code, string, error) {
-	if rules, ok := rulesOf(p.policy, p.name()); !ok || !g.rulesInForce(p.name(), rules) {
+	if !g.inForce(p) {
 		return CodeApprovalStale, "policyVersion", nil
 	}
 	if len(p.answered) == 0 && d.ExpiresAt.IsZero() {

@@ -84,16 +84,14 @@ func TestEngineWithoutAVersionDeniesAndDoesNotEndTheProcess(t *testing.T) {
 		"one made up":  {Effect: policy.Allow, Reason: "r", PolicyVersion: "made up"},
 		"for approval": {Effect: policy.RequireApproval, Reason: "r", PolicyVersion: "made up"},
 	} {
-		s := newStage(t, parts{policy: mute{answering(d)}})
-		o := s.call(`{}`)
-		if d.Effect == policy.RequireApproval {
-			s.Approve(o.ActionID, "ada")
-			o = s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID})
+		for kind, spec := range map[string]catalog.Spec{"mutation": ordinary("x", noteSchema), "read": reading("x", noteSchema)} {
+			s := newStage(t, parts{spec: spec, policy: &mute{answering(d)}})
+			o := s.call(`{}`)
+			if o.Status != verbatim.StatusDenied || o.Code != verbatim.CodePolicyError {
+				t.Errorf("%s of a %s: got %s", name, kind, o.Code)
+			}
+			s.runs(0)
 		}
-		if o.Status != verbatim.StatusDenied {
-			t.Errorf("%s: got %s", name, o.Code)
-		}
-		s.runs(0)
 	}
 }
 

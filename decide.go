@@ -3,6 +3,7 @@ package verbatim
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -28,6 +29,9 @@ func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (p
 		return policy.Decision{}, err
 	}
 	version, err := g.policyVersion(ctx, p)
+	if version == "" && d.Effect != policy.Deny { // rules that cannot be named bind nothing
+		d = refusal(CodePolicyError)
+	}
 	d.PolicyVersion = version
 	return d, err
 }
@@ -195,7 +199,7 @@ func (g *Gate) policyVersion(ctx context.Context, p *proposal) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	if !g.rulesInForce(tool, digest) {
+	if !g.inForce(p) {
 		return replacedVersion(digest), nil
 	}
 	key := string(canon.ArrayValue(canon.StringValue(tenant), canon.StringValue(tool)).Canonical())
@@ -206,16 +210,23 @@ func (g *Gate) policyVersion(ctx context.Context, p *proposal) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !g.rulesInForce(tool, digest) {
+	if !g.inForce(p) {
 		return replacedVersion(digest), nil
 	}
 	g.epochs.set(key, digest, version)
 	return version, nil
 }
 
-func (g *Gate) rulesInForce(tool string, digest canon.Digest) bool {
-	now, ok := rulesOf(g.engine(), tool)
-	return ok && now == digest
+// inForce reports whether the rules that this call asks still are the ones
+// that apply to its tool.
+func (g *Gate) inForce(p *proposal) bool {
+	now := g.engine()
+	if reflect.TypeOf(now) == reflect.TypeOf(p.policy) && reflect.ValueOf(now).Kind() == reflect.Pointer && now == p.policy {
+		return true // the very engine; nothing to read
+	}
+	asked, ok := rulesOf(p.policy, p.name())
+	present, still := rulesOf(now, p.name())
+	return ok && still && asked == present
 }
 
 // replacedVersion is of epoch 0, which no store gives out.

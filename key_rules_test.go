@@ -252,3 +252,15 @@ func TestApprovalAndKeyOfTwoActionsIsAMismatch(t *testing.T) {
 	c.IdempotencyKey = "unused"
 	want(t, s.with(c), verbatim.StatusOK, verbatim.CodeOK)
 }
+
+func TestKeyOfACallIsNotThatOfAHandoff(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: decide(policy.RequireApproval)})
+	call := s.with(verbatim.Call{Arguments: []byte(`{}`), IdempotencyKey: "k"})
+	o, err := s.Gate.Handoff(t.Context(), s.Session(), verbatim.Handoff{To: s.name, Payload: []byte(`{}`), IdempotencyKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, o, verbatim.StatusDenied, verbatim.CodeIdempotencyMismatch)
+	s.state(call.ActionID, action.PendingApproval)
+}
