@@ -264,3 +264,18 @@ func TestKeyOfACallIsNotThatOfAHandoff(t *testing.T) {
 	want(t, o, verbatim.StatusDenied, verbatim.CodeIdempotencyMismatch)
 	s.state(call.ActionID, action.PendingApproval)
 }
+
+func TestKeysAreComparedAsBytes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{})
+	seen := map[string]string{}
+	for _, key := range []string{"k", "K", "k ", "k\x00", "k\x00a", "k\x00b", "\u00e9", "e\u0301", "\xff", "\xfe", "1", "01", "1.0"} {
+		o := s.with(verbatim.Call{Arguments: []byte(`{}`), IdempotencyKey: key})
+		want(t, o, verbatim.StatusOK, verbatim.CodeOK)
+		if other, twice := seen[o.ActionID]; twice {
+			t.Errorf("keys %q and %q are one", key, other)
+		}
+		seen[o.ActionID] = key
+	}
+	s.runs(len(seen))
+}
