@@ -66,6 +66,27 @@ func TestDaemonKilledDuringARunLeavesItUncertainAndNeverRepeatsIt(t *testing.T) 
 	}
 }
 
+func TestStoppedDaemonFinishesTheRunThatItBegan(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "100ms")
+	const slow = `{"text":"once","slowMs":1000}`
+	a := p.notesAgent()
+	first := p.call(a, "add", slow, "")
+	p.setup()
+	p.approve(first.Action)
+	go func() { _, _ = callTool(p.context(), a, "add", slow, "") }() // its daemon ends under it
+	p.eventually("the tool runs", func() bool { return len(p.written()) == 1 })
+	if out, err := p.command("stop").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := p.command("open", "--print").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := p.state(first.Action); got != "succeeded" {
+		t.Errorf("state %s, want succeeded", got)
+	}
+}
+
 func TestKilledClientDoesNotStopTheRunThatItBegan(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "100ms")

@@ -15,7 +15,10 @@ func TestG21ReconnectsLeaveNoServerBehind(t *testing.T) {
 	p := newPlace(t, "10ms")
 	pids := filepath.Join(t.TempDir(), "pids")
 	p.env = append(p.env, "PIDS="+pids)
-	const times = 10
+	times := 10
+	if testing.Short() {
+		times = 3
+	}
 	for range times {
 		// A leader that leaves a child behind which reads nothing.
 		a := p.agent("--name", "notes", "--", "sh", "-c", `sleep 300 & echo $! >>"$PIDS"; echo $$ >>"$PIDS"; exec notes-mcp`)

@@ -47,7 +47,7 @@ func (t *trusting) Listed(server string, tools []wire.Tool) {
 		return
 	}
 	if err := t.rules.load(); err != nil {
-		t.notes.Say("the catalog has a mistake, so it is not in force: %v", err)
+		t.notes.Say("catalog or policy have a mistake, so the new entries are not in force: %v", err)
 		return
 	}
 	t.notes.Say("%d tools of %s are catalogued as reads, because the server says so (%s), in %s",

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/internal/config"
@@ -27,6 +28,9 @@ type Client struct {
 	dial func(ctx context.Context) (net.Conn, error)
 }
 
+// statusWait is how long a daemon may take to say that it is there.
+const statusWait = 10 * time.Second
+
 // Connect finds the running daemon of a home, or fails with ErrNoDaemon.
 func Connect(ctx context.Context, h config.Home) (*Client, error) {
 	hint, err := readState(h)
@@ -40,7 +44,9 @@ func Connect(ctx context.Context, h config.Home) (*Client, error) {
 	c := &Client{home: h, dial: dial, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}}}
-	body, err := c.get(ctx, "/v1/status", nil)
+	asking, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	body, err := c.get(asking, "/v1/status", nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoDaemon, err)
 	}
