@@ -70,16 +70,36 @@ func isDomain(name string) bool {
 	return true
 }
 
-// passesForAnother reports whether a label mixes scripts, holds a Latin
-// letter that passes for another, or consists of letters that all pass for
-// Latin ones below a top-level domain in ASCII.
+// passesForAnother reports whether a label passes for another one.
 func passesForAnother(text, ascii string) bool {
 	for _, label := range strings.Split(text, ".") {
-		if mixedScripts(label) || latinTop(ascii) && allPassForLatin(label) {
+		if wordPassesForAnother(label, latinTop(ascii)) {
 			return true
 		}
 	}
 	return false
+}
+
+// wordPassesForAnother reports whether a word mixes scripts, holds a Latin
+// letter that passes for another (dotless i), something that is not seen at
+// all, or, where readers expect Latin letters, only letters that pass for
+// them.
+func wordPassesForAnother(word string, latin bool) bool {
+	for _, r := range word {
+		if _, alike := lookalike.Letter(r); alike && scriptOf(r) == scriptLatin || isUnseen(r) {
+			return true
+		}
+	}
+	return mixedScripts(word) || latin && allPassForLatin(word)
+}
+
+// isUnseen reports whether a character takes no place on a screen, or an
+// empty one, and is no plain space: format characters, fillers, variation
+// selectors, private use.
+func isUnseen(r rune) bool {
+	const brailleBlank = '\u2800'
+	return r == brailleBlank || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // latinTop reports whether the top-level domain is one of Latin letters, below
@@ -145,18 +165,11 @@ func scriptOf(r rune) uint {
 }
 
 // mixedScripts reports whether a word holds letters of scripts that do not
-// stand together in any one language, or a Latin letter outside of ASCII that
-// passes for another.
+// stand together in any one language.
 func mixedScripts(word string) bool {
 	var seen uint
 	for _, r := range word {
-		here := scriptOf(r)
-		if here == scriptLatin && r >= 0x80 {
-			if _, alike := lookalike.Letter(r); alike {
-				return true
-			}
-		}
-		seen |= here
+		seen |= scriptOf(r)
 	}
 	if seen&(seen-1) == 0 {
 		return false

@@ -112,7 +112,7 @@ func isLocalPart(s string, latin bool) bool {
 		return false
 	}
 	for _, atom := range strings.Split(s, ".") {
-		if atom == "" || mixedScripts(atom) || latin && allPassForLatin(atom) {
+		if atom == "" || wordPassesForAnother(atom, latin) {
 			return false
 		}
 		for _, r := range atom {
