@@ -48,7 +48,7 @@ func (m *memory) keepElems(from []Value) *children {
 	copy(kept, from)
 	clear(from)
 	kids := m.container()
-	kids.elems = kept
+	kids.elems, kids.sound = kept, true
 	return kids
 }
 

@@ -45,7 +45,7 @@ type Value struct {
 type children struct {
 	elems   []Value
 	members []Member
-	sound   bool // Decode made it: names are valid UTF-8 and unique
+	sound   bool // Decode made it: text is valid UTF-8 and names are unique, here and below
 }
 
 func (v Value) elems() []Value {
@@ -153,6 +153,13 @@ func (v Value) Int64() (int64, bool) {
 		return 0, false
 	}
 	return i, true
+}
+
+// Decoded reports whether v is an array or object that came out of [Decode]
+// as it is, so that [Check] has nothing to find in it but numbers that are not
+// exact and what is beyond its limits.
+func (v Value) Decoded() bool {
+	return (v.kind == Array || v.kind == Object) && (v.kids == nil || v.kids.sound)
 }
 
 // Len returns the number of elements or members; 0 for scalars.

@@ -19,6 +19,11 @@ type Fill struct {
 // A fill whose parent object is absent does nothing, as for defaults.
 func (s *Schema) Apply(v canon.Value, fill []Fill) (out canon.Value, changes []canon.Change, err error) {
 	defer refusePanic(&err)
+	if len(fill) == 0 {
+		if out, changes, ok := s.applyQuick(v); ok {
+			return out, changes, nil
+		}
+	}
 	out, changes, err = s.apply(v, fill)
 	return out, changes, err
 }

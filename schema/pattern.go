@@ -31,8 +31,10 @@ type pattern struct {
 
 // match reports whether the pattern occurs in s, and pays for the work.
 func (p *pattern) match(r *run, s string) bool {
-	return r.spend(1+len(s)*p.size/64) && p.re.MatchString(s)
+	return r.spend(1+len(s)*p.size/64) && p.matches(s)
 }
+
+func (p *pattern) matches(s string) bool { return p.re.MatchString(s) }
 
 // compilePattern compiles an ECMA-262 pattern for RE2. Syntax that RE2 has
 // not, or that it reads in another way, is refused.

@@ -39,6 +39,7 @@ func (s *Schema) prepare() error {
 		return err
 	}
 	s.view = newView(s).root()
+	s.quick = s.planQuick()
 	return nil
 }
 

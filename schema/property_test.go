@@ -293,6 +293,7 @@ func withTransforms(t *rapid.T, s *schema.Schema, src []byte, opt schema.Options
 }
 
 func checkApply(t *rapid.T, s *schema.Schema, other *jsonschema.Schema, src []byte, v canon.Value) {
+	quickAsFull(t, s, src, v)
 	out, changes, err := s.Apply(v, nil)
 	back, _, backErr := s.Apply(reversed(v), nil)
 	if (err == nil) != (backErr == nil) || err == nil && !canon.Equal(out, back) {

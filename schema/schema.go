@@ -14,10 +14,11 @@ type Schema struct {
 	names      map[string]struct{} // every member name that the schema declares
 	marks      *mark               // where transforms act; nil if nowhere
 	view       *Node
-	dynamic    bool // the path of evaluation matters ($dynamicRef)
-	remembers  bool // verdicts are kept, so that shared branches cost once
-	branches   bool // normalization depends on which branch holds
-	alternates bool // some node has branches, anyOf included
+	quick      *quick // nil if every value needs the full walk
+	dynamic    bool   // the path of evaluation matters ($dynamicRef)
+	remembers  bool   // verdicts are kept, so that shared branches cost once
+	branches   bool   // normalization depends on which branch holds
+	alternates bool   // some node has branches, anyOf included
 }
 
 // Compile compiles a JSON Schema. It refuses, with a [CompileError] that

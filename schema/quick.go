@@ -1,0 +1,418 @@
+package schema
+
+import (
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// quick is a subschema whose verdict and defaults need one look at the value:
+// no branches, no names by pattern, nothing that depends on other subschemas.
+// Most tools have no other. What quick accepts, the full walk accepts with
+// the same result and the same changes; about everything else quick says
+// nothing, and the full walk finds out.
+type quick struct {
+	types  TypeSet // 0 is any
+	enum   []canon.Value
+	set    textSet  // of an enum that holds strings only
+	any    []*quick // one must accept; of scalars only
+	num    *quickNumber
+	str    *stringRules
+	format func(string) bool
+	obj    *quickObject
+	arr    *quickArray
+}
+
+// textSet holds the strings of an enum; nil is every value.
+type textSet map[string]struct{}
+
+func (s textSet) admits(text string) bool {
+	_, ok := s[text]
+	return ok || s == nil
+}
+
+// quickNumber are bounds. Integers are compared with low and high where whole.
+type quickNumber struct {
+	whole     bool
+	low, high int64
+	rules     *numberRules
+}
+
+type quickObject struct {
+	props     []quickMember
+	required  uint64 // bits of the props that must be there
+	defaulted uint64 // bits of the props that have a default
+	min, max  int    // max < 0 is none
+	rest      *quick // for all members, where there are no props; nil is anything
+}
+
+type quickMember struct {
+	name    string
+	pointer string // "/name"
+	sub     *quick
+	def     canon.Value
+}
+
+type quickArray struct {
+	items    *quick // nil is anything
+	min, max int    // max < 0 is none
+	unique   bool
+}
+
+// maxQuickSteps bounds the work of the quick walk. The full walk spends at
+// most ten times as much, which is within its own bound.
+const maxQuickSteps = canon.DefaultMaxNodes
+
+// maxProps is how many declared members quick knows by bit.
+const maxProps = 64
+
+// quickWalk is one walk over one value.
+type quickWalk struct {
+	steps   int
+	depth   int
+	changes []canon.Change // with pointers from the container that is being left
+}
+
+// applyQuick tries the quick walk. It says no more than yes.
+func (s *Schema) applyQuick(v canon.Value) (canon.Value, []canon.Change, bool) {
+	if s.quick == nil || !v.Decoded() {
+		return canon.Value{}, nil, false
+	}
+	var w quickWalk
+	out, _, ok := w.value(s.quick, v)
+	return out, w.changes, ok
+}
+
+// spend reports whether the work is within the bound.
+func (w *quickWalk) spend(n int) bool {
+	w.steps += n
+	return w.steps <= maxQuickSteps
+}
+
+// value judges v and returns what it becomes.
+func (w *quickWalk) value(q *quick, v canon.Value) (out canon.Value, changed, ok bool) {
+	kind := v.Kind()
+	switch {
+	case !w.spend(1) || kind == canon.Invalid || w.depth >= maxPath:
+		return v, false, false
+	case q == nil:
+		return v, false, w.inside(v, w.depth+1)
+	case !w.itself(q, v):
+		return v, false, false
+	case kind == canon.Object && q.obj != nil:
+		return w.object(q.obj, v)
+	case kind == canon.Array && q.arr != nil:
+		return w.array(q.arr, v)
+	default:
+		return v, false, w.inside(v, w.depth+1)
+	}
+}
+
+// itself judges what q says about the value, not about what is in it.
+func (w *quickWalk) itself(q *quick, v canon.Value) bool {
+	if q.types != 0 && !q.types.has(v) || q.enum != nil && !w.listed(q.enum, v) || q.any != nil && !w.some(q.any, v) {
+		return false
+	}
+	switch v.Kind() {
+	case canon.String:
+		return q.set.admits(v.Text()) && w.text(q, v.Text())
+	case canon.Number:
+		return q.set == nil && (q.num == nil || q.num.holds(v))
+	default:
+		return q.set == nil
+	}
+}
+
+// below judges a member or an element.
+func (w *quickWalk) below(q *quick, v canon.Value) (out canon.Value, changed, ok bool) {
+	if v.Kind() != canon.Object && v.Kind() != canon.Array {
+		return v, false, w.spend(1) && v.Kind() != canon.Invalid && (q == nil || w.itself(q, v))
+	}
+	w.depth++
+	out, changed, ok = w.value(q, v)
+	w.depth--
+	return out, changed, ok
+}
+
+// lead puts step in front of the pointers of the changes from index from on.
+func (w *quickWalk) lead(from int, step string) bool {
+	for i := from; i < len(w.changes); i++ {
+		w.changes[i].Pointer = step + w.changes[i].Pointer
+	}
+	return w.spend(len(w.changes) - from)
+}
+
+// inside counts what no subschema judges, for the limits hold there too.
+func (w *quickWalk) inside(v canon.Value, depth int) bool {
+	n := v.Len()
+	if n == 0 {
+		return true
+	}
+	if depth > maxPath || !w.spend(n) {
+		return false
+	}
+	for i := range n {
+		var x canon.Value
+		if v.Kind() == canon.Array {
+			x = v.At(i)
+		} else {
+			_, x = v.Member(i)
+		}
+		if !w.inside(x, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *quickWalk) listed(enum []canon.Value, v canon.Value) bool {
+	for i := range enum {
+		if enum[i].Kind() == v.Kind() && w.spend(v.Len()) && canon.Equal(enum[i], v) {
+			return true
+		}
+	}
+	return false
+}
+
+// some reports whether one of the alternatives accepts a scalar.
+func (w *quickWalk) some(list []*quick, v canon.Value) bool {
+	for _, q := range list {
+		w.spend(1)
+		if w.itself(q, v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *quickWalk) text(q *quick, s string) bool {
+	if q.str != nil {
+		if !w.length(q.str, s) {
+			return false
+		}
+		if p := q.str.pattern; p != nil && !(w.spend(len(s)*p.size/64) && p.matches(s)) {
+			return false
+		}
+	}
+	return q.format == nil || w.spend(len(s)/64) && q.format(s)
+}
+
+// length counts characters only where the bytes leave it open.
+func (w *quickWalk) length(rules *stringRules, s string) bool {
+	if rules.min <= len(s)/utf8.UTFMax && (rules.max < 0 || len(s) <= rules.max) {
+		return true
+	}
+	if !w.spend(len(s) / 64) {
+		return false
+	}
+	n := utf8.RuneCountInString(s)
+	return n >= rules.min && (rules.max < 0 || n <= rules.max)
+}
+
+func (n *quickNumber) holds(v canon.Value) bool {
+	if n.whole {
+		if i, ok := smallInteger(v.NumberText()); ok {
+			return n.low <= i && i <= n.high
+		}
+	}
+	d, ok := parseDecimal(v.NumberText())
+	for i := range n.rules.bounds {
+		ok = ok && n.rules.bounds[i].admits(&d)
+	}
+	return ok && (n.rules.multiple == nil || d.multipleOf(n.rules.multiple))
+}
+
+// smallInteger reads an integer that is written plainly and fits.
+func smallInteger(text string) (int64, bool) {
+	neg := text != "" && text[0] == '-'
+	if neg {
+		text = text[1:]
+	}
+	if text == "" || len(text) > len("9007199254740991") {
+		return 0, false
+	}
+	var i int64
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		i = i*10 + int64(c-'0')
+	}
+	if neg {
+		i = -i
+	}
+	return i, true
+}
+
+func (w *quickWalk) array(a *quickArray, v canon.Value) (canon.Value, bool, bool) {
+	n := v.Len()
+	if n < a.min || a.max >= 0 && n > a.max || a.unique && !w.distinct(v) {
+		return v, false, false
+	}
+	var elems []canon.Value
+	for i := range n {
+		before := len(w.changes)
+		x, changed, ok := w.below(a.items, v.At(i))
+		if !ok {
+			return v, false, false
+		}
+		if changed {
+			if !w.lead(before, canon.JoinIndex("", i)) {
+				return v, false, false
+			}
+			if elems == nil {
+				elems = v.Elements()
+			}
+			elems[i] = x
+		}
+	}
+	if elems == nil {
+		return v, false, true
+	}
+	return canon.ArrayValue(elems...), true, true
+}
+
+// distinct reports that all elements of a short array differ.
+func (w *quickWalk) distinct(v canon.Value) bool {
+	if v.Len() > 2*fewValues {
+		return false
+	}
+	for i := range v.Len() {
+		x := v.At(i)
+		for j := range i {
+			if !w.spend(x.Len()) || canon.Equal(x, v.At(j)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (w *quickWalk) object(o *quickObject, v canon.Value) (canon.Value, bool, bool) {
+	if len(o.props) == 0 {
+		return w.table(o, v)
+	}
+	n := v.Len()
+	if n > len(o.props) {
+		return v, false, false // not all of them are declared
+	}
+	var props [maxProps]uint8
+	have := uint64(0)
+	next := 0
+	for i := range n {
+		name, _ := v.Member(i)
+		p := o.find(name, next)
+		if p < 0 {
+			return v, false, false
+		}
+		props[i], next = uint8(p), p+1
+		have |= 1 << p
+	}
+	absent := o.defaulted &^ have
+	if o.required&^(have|absent) != 0 || !o.admits(n+bits.OnesCount64(absent)) {
+		return v, false, false
+	}
+	w.note(o, absent)
+	return w.members(o, v, props[:n], absent)
+}
+
+// find returns the index of the prop called name; most come in the order in
+// which they are declared.
+func (o *quickObject) find(name string, next int) int {
+	for p := next; p < len(o.props); p++ {
+		if o.props[p].name == name {
+			return p
+		}
+	}
+	for p := range min(next, len(o.props)) {
+		if o.props[p].name == name {
+			return p
+		}
+	}
+	return -1
+}
+
+func (o *quickObject) admits(n int) bool { return n >= o.min && (o.max < 0 || n <= o.max) }
+
+// note records the defaults of one object, which come before those below it.
+func (w *quickWalk) note(o *quickObject, absent uint64) {
+	if absent == 0 {
+		return
+	}
+	if w.changes == nil {
+		w.changes = make([]canon.Change, 0, 4)
+	}
+	for ; absent != 0; absent &= absent - 1 {
+		p := &o.props[bits.TrailingZeros64(absent)]
+		w.changes = append(w.changes, canon.Change{Pointer: p.pointer, Kind: canon.ChangeDefault})
+	}
+}
+
+// members judges the members and puts the result together.
+func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent uint64) (canon.Value, bool, bool) {
+	var members []canon.Member
+	own := func() {
+		if members == nil {
+			members = make([]canon.Member, len(props), len(props)+bits.OnesCount64(absent))
+			for i := range members {
+				members[i].Name, members[i].Value = v.Member(i)
+			}
+		}
+	}
+	for i, p := range props {
+		_, x := v.Member(i)
+		before := len(w.changes)
+		y, changed, ok := w.below(o.props[p].sub, x)
+		if !ok {
+			return v, false, false
+		}
+		if changed {
+			if !w.lead(before, o.props[p].pointer) {
+				return v, false, false
+			}
+			own()
+			members[i].Value = y
+		}
+	}
+	if absent != 0 {
+		own()
+	}
+	for ; absent != 0; absent &= absent - 1 {
+		p := &o.props[bits.TrailingZeros64(absent)]
+		members = append(members, canon.Member{Name: p.name, Value: p.def})
+	}
+	if members == nil {
+		return v, false, true
+	}
+	return canon.ObjectValue(members...), true, true
+}
+
+// table judges an object that declares no members.
+func (w *quickWalk) table(o *quickObject, v canon.Value) (canon.Value, bool, bool) {
+	if !o.admits(v.Len()) {
+		return v, false, false
+	}
+	var members []canon.Member
+	for i := range v.Len() {
+		name, x := v.Member(i)
+		before := len(w.changes)
+		y, changed, ok := w.below(o.rest, x)
+		if !ok {
+			return v, false, false
+		}
+		if changed {
+			if !w.lead(before, canon.JoinPointer("", name)) {
+				return v, false, false
+			}
+			if members == nil {
+				members = v.Members()
+			}
+			members[i].Value = y
+		}
+	}
+	if members == nil {
+		return v, false, true
+	}
+	return canon.ObjectValue(members...), true, true
+}
