@@ -152,6 +152,12 @@ var libraryEntries = map[string]struct {
 	"Revoke": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Revoke(ctx, "acme", a.ID, "ada", "x")
 	}, nil},
+	"Reconcile": {func(ctx context.Context, r *arena, a action.Action) {
+		r.Approve(a.ID, "ada")
+		for _, state := range []action.State{action.ReconciledSucceeded, action.ReconciledFailed, action.Executing} {
+			_, _ = r.Gate.Reconcile(ctx, "acme", action.Reconciliation{ID: a.ID, State: state, By: "ada", Evidence: "x"})
+		}
+	}, nil},
 	"Dismiss": {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Dismiss(ctx, r.Session(), a.ID) }, nil},
 	"Sweep": {func(ctx context.Context, r *arena, a action.Action) {
 		r.Approve(a.ID, "ada")
