@@ -22,7 +22,7 @@ const (
 //
 // The engine runs on its own goroutine, which outlives Evaluate if the engine
 // ignores its context. Nothing it does then has an effect on the decision, and
-// its view is not inspected.
+// its view is not inspected. A [Prompt] engine is asked without one first.
 func Evaluate(ctx context.Context, e Engine, in Input, timeout time.Duration) Decision {
 	if e == nil {
 		return refusal(ReasonNotConfigured, "no policy engine is configured")
@@ -30,10 +30,22 @@ func Evaluate(ctx context.Context, e Engine, in Input, timeout time.Duration) De
 	if in.Now.IsZero() {
 		in.Now = time.Now()
 	}
-	ctx, cancel := context.WithTimeout(ctx, bounded(timeout))
+	in = own(in)
+	timeout = bounded(timeout)
+	if p, ok := e.(Prompt); ok {
+		if d, answered := promptly(ctx, p, in, timeout); answered {
+			return d
+		}
+	}
+	return waited(ctx, e, in, timeout)
+}
+
+// waited asks an engine that may take its time.
+func waited(ctx context.Context, e Engine, in Input, timeout time.Duration) Decision {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	answer := make(chan Decision, 1)
-	go ask(ctx, e, own(in), answer)
+	go ask(ctx, e, in, answer)
 	select {
 	case d := <-answer:
 		// An answer that lost the race against the deadline is late, so that
@@ -43,7 +55,13 @@ func Evaluate(ctx context.Context, e Engine, in Input, timeout time.Duration) De
 		}
 	case <-ctx.Done():
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	return unheard(ctx.Err())
+}
+
+// unheard is the decision where the answer came too late or nobody waits for
+// it any more.
+func unheard(why error) Decision {
+	if errors.Is(why, context.DeadlineExceeded) {
 		return refusal(ReasonTimeout, "the policy engine did not answer in time")
 	}
 	return refusal(ReasonError, "the evaluation was cancelled")
@@ -73,6 +91,11 @@ func judged(ctx context.Context, e Engine, in Input) Decision {
 	if ctx.Err() != nil {
 		return Decision{} // nobody takes it; a late view is not inspected
 	}
+	return concluded(said, err, e, in)
+}
+
+// concluded makes a complete decision of what the engine said in time.
+func concluded(said Decision, err error, e Engine, in Input) Decision {
 	if in.mutated() {
 		return stamped(refusal(ReasonMutatedArguments, "the policy changed the view of the arguments"), e, in)
 	}

@@ -125,25 +125,38 @@ func (a *operation) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 // answer turns Cedar's diagnostic for one resource into a decision. Cedar's
 // own verdict is not used: it skips rules that fail.
 func (a *operation) answer(diagnostic cedar.Diagnostic) policy.Decision {
-	var strong []policy.Decision // everything but mere allows
-	for _, failed := range diagnostic.Errors {
-		r := a.byID[string(failed.PolicyID)]
-		strong = append(strong, policy.Decision{Effect: policy.Deny, Code: policy.ReasonError, Rules: []string{r.id},
-			Reason: fmt.Sprintf("rule %s failed: %s", r.place(), failure(failed.Message))})
+	var failed []policy.Decision
+	for _, f := range diagnostic.Errors {
+		r := a.byID[string(f.PolicyID)]
+		failed = append(failed, policy.Decision{Effect: policy.Deny, Code: policy.ReasonError, Rules: []string{r.id},
+			Reason: fmt.Sprintf("rule %s failed: %s", r.place(), failure(f.Message))})
 	}
+	satisfied := make([]*rule, len(diagnostic.Reasons))
+	for i, s := range diagnostic.Reasons {
+		satisfied[i] = a.byID[string(s.PolicyID)]
+	}
+	return verdict(failed, satisfied)
+}
+
+// verdict joins what failed with what the satisfied rules say, in their order.
+func verdict(failed []policy.Decision, satisfied []*rule) policy.Decision {
+	strong := failed // everything but mere allows
 	var allowed policy.Decision
-	for _, satisfied := range diagnostic.Reasons {
-		switch r := a.byID[string(satisfied.PolicyID)]; {
+	for i, r := range satisfied {
+		switch {
 		case r.says.Effect != policy.Allow:
 			strong = append(strong, r.says)
 		case allowed.Effect != policy.Allow:
 			allowed = r.says
-			allowed.Rules = slices.Clone(allowed.Rules)
+			allowed.Rules = append(make([]string, 0, len(satisfied)-i), r.says.Rules...)
 		default:
 			allowed = alsoAllowed(allowed, r.says)
 		}
 	}
 	if allowed.Effect == policy.Allow {
+		if len(strong) == 0 {
+			return allowed // the only one, and a copy already
+		}
 		strong = append(strong, allowed)
 	}
 	return policy.Combine(strong...)

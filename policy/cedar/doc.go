@@ -17,6 +17,11 @@
 // although the rule does not ask about nulls, or is not visible to policy.
 // Values are never truncated or dropped for a rule that reads them.
 //
+// Rules are also compiled to closures over the frozen tree
+// ([Engine.Answer]): where every value fits and no rule fails, they say what
+// Cedar's evaluator says, without building its records. Every other call is
+// left to that evaluator. A test compares the two on random rules and calls.
+//
 // Arguments become Cedar values straight from the frozen tree. They never
 // pass through Cedar's JSON format, so {"__entity": ...} stays data. No error
 // and no reason holds an argument value.

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/identity"
 	"github.com/seed-de4804fb/verbatim/policy"
@@ -109,10 +111,20 @@ func call(t fataler, tool, args string) policy.Input {
 
 const pay = `{"amount":500,"currency":"EUR","vendor":"VENDOR-001"}`
 
+// decide asks both ways and wants one answer: at once where the engine can,
+// and by Cedar's own evaluator.
 func decide(t fataler, e *cedar.Engine, in policy.Input) policy.Decision {
 	t.Helper()
-	return policy.Evaluate(context.Background(), e, in, policy.MaxTimeout)
+	d := policy.Evaluate(context.Background(), e, in, policy.MaxTimeout)
+	byCedar := policy.Evaluate(context.Background(), deliberate{e}, in, policy.MaxTimeout)
+	if diff := cmp.Diff(byCedar, d); diff != "" {
+		t.Fatal("the compiled rules say something else than Cedar (-Cedar +compiled):\n" + diff)
+	}
+	return d
 }
+
+// deliberate hides that the engine can answer at once.
+type deliberate struct{ policy.Engine }
 
 // fataler is what a fixture needs of a test, also of one that rapid runs.
 type fataler interface {

@@ -131,6 +131,7 @@ func (e *Engine) bind(a *operation) {
 	a.facts = slices.Compact(a.facts)
 	a.self = a.entity()
 	a.version = a.digest()
+	a.program = compileProgram(a)
 }
 
 // action returns what is asked for. A tool that was not there when the

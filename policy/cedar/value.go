@@ -20,7 +20,8 @@ func convert(v canon.Value, s *shape) (types.Value, bool) {
 		i, ok := v.Int64()
 		return types.Long(i), ok
 	case formDecimal:
-		return decimal(v)
+		d, ok := decimal(v)
+		return d, ok
 	case formString:
 		return types.String(v.Text()), v.Kind() == canon.String
 	case formArray:
@@ -77,10 +78,10 @@ func elements(v canon.Value, s *shape) ([]types.Value, bool) {
 
 // decimal converts a number of at most four decimal places, exactly. Cedar
 // holds -922337203685477.5808 to 922337203685477.5807.
-func decimal(v canon.Value) (types.Value, bool) {
+func decimal(v canon.Value) (types.Decimal, bool) {
 	text := v.NumberText()
 	if text == "" || strings.ContainsAny(text, "eE") {
-		return nil, false // RFC 8785 writes an exponent from 1e21 up and below 1e-6
+		return types.Decimal{}, false // RFC 8785 writes an exponent from 1e21 up and below 1e-6
 	}
 	if !strings.Contains(text, ".") {
 		text += ".0"
@@ -161,10 +162,29 @@ func shallowFault(v canon.Value, s *shape, pointer string) string {
 	if s.form == formArray && v.Kind() == canon.Array || s.form == formRecord && v.Kind() == canon.Object {
 		return ""
 	}
-	if _, ok := convert(v, s); !ok {
+	if !fits(v, s) {
 		return fmt.Sprintf("%s does not fit the type %s exactly", pointer, s.form)
 	}
 	return ""
+}
+
+// fits reports whether [convert] takes the value.
+func fits(v canon.Value, s *shape) (ok bool) {
+	switch s.form {
+	case formBool:
+		return v.Kind() == canon.Bool
+	case formLong:
+		_, ok = v.Int64()
+	case formDecimal:
+		_, ok = decimal(v)
+	case formString:
+		return v.Kind() == canon.String
+	case formArray:
+		return v.Kind() == canon.Array
+	default:
+		return v.Kind() == canon.Object
+	}
+	return ok
 }
 
 // deepFault is about the value and all that is in it.

@@ -12,11 +12,13 @@ type operation struct {
 	uid       types.EntityUID
 	group     string // "" for a handoff
 	resources []types.EntityType
+	targets   map[string]types.EntityType // by the catalog's name of the type
 	args      *shape
 	rules     []*rule // that can apply, in load order
 	byID      map[string]*rule
 	facts     []string     // members of context that the rules read
 	self      types.Entity // of the action
+	program   *program
 	version   string
 }
 
@@ -39,9 +41,11 @@ func groupsOf(group string) []types.EntityUID {
 }
 
 func newAction(t tool) *operation {
-	a := &operation{uid: actionUID(t.name), group: t.group, args: argsShape(t.root, t.applied)}
+	a := &operation{uid: actionUID(t.name), group: t.group, args: argsShape(t.root, t.applied),
+		targets: map[string]types.EntityType{}}
 	for _, target := range t.targets {
-		a.resources = append(a.resources, entityType(target))
+		a.targets[target] = entityType(target)
+		a.resources = append(a.resources, a.targets[target])
 	}
 	a.resources = append(a.resources, typeTool)
 	return a

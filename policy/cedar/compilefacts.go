@@ -1,0 +1,331 @@
+package cedar
+
+import (
+	"slices"
+
+	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/policy"
+)
+
+// access compiles context.args.amount, context.turn and the like.
+func (c *compiler) access(n ast.NodeTypeAccess) code {
+	root, path, ok := chain(n)
+	if !ok || root != "context" {
+		return code{}
+	}
+	if path[0] == "args" {
+		return c.argument(path[1:])
+	}
+	return c.fact(path)
+}
+
+// argument compiles reading a place in the arguments. A rule that reads what
+// is not there fails, so the call is Cedar's.
+func (c *compiler) argument(path []string) code {
+	at := c.place(read{path: path, pointer: pointerOf(path), deep: true})
+	found := func(k *call) *spot {
+		s := &k.spots[at]
+		if !s.there {
+			k.leave()
+		}
+		return s
+	}
+	p := &c.out.places[at]
+	last := len(p.steps) - 1
+	switch {
+	case last >= 0 && p.steps[last].count:
+		return code{kind: kindWhole, whole: func(k *call) int64 { return found(k).whole }}
+	case p.end == nil || last >= 0 && p.steps[last].items:
+		return code{}
+	}
+	switch p.end.form {
+	case formBool:
+		return flag(func(k *call) bool { return found(k).flag })
+	case formLong:
+		return code{kind: kindWhole, whole: func(k *call) int64 { return found(k).whole }}
+	case formDecimal:
+		return code{kind: kindDecimal, decimal: func(k *call) types.Decimal { return found(k).decimal }}
+	case formString:
+		return code{kind: kindText, text: func(k *call) string { return found(k).text }}
+	default:
+		return code{}
+	}
+}
+
+// fact compiles reading a member of context that is not an argument.
+func (c *compiler) fact(path []string) code {
+	if len(path) == 2 {
+		return c.partOfFact(path[0], path[1])
+	}
+	if len(path) > 1 {
+		return code{}
+	}
+	switch path[0] {
+	case "turn":
+		return code{kind: kindWhole, whole: func(k *call) int64 { return int64(k.in.Turn) }}
+	case "targets":
+		return code{kind: kindWhole, whole: func(k *call) int64 { return int64(len(k.in.Proposal.Targets)) }}
+	case "now":
+		return code{kind: kindMoment, whole: func(k *call) int64 { return types.NewDatetime(k.in.Now).Milliseconds() }}
+	case "agent":
+		return sessionText(func(s *identity.Session) string { return s.Agent }, true)
+	case "owner":
+		return sessionText(func(s *identity.Session) string { return s.Owner }, true)
+	case "task":
+		return sessionText(func(s *identity.Session) string { return s.Task }, false)
+	case "grant":
+		return sessionText(func(s *identity.Session) string { return s.Grant.ID }, false)
+	default:
+		return code{}
+	}
+}
+
+// sessionText reads a text of the session; one that may be absent is absent
+// where it is empty.
+func sessionText(of func(*identity.Session) string, always bool) code {
+	return code{kind: kindText, text: func(k *call) string {
+		text := of(&k.in.Session)
+		if text == "" && !always {
+			k.leave()
+		}
+		return text
+	}}
+}
+
+// partOfFact compiles context.tool.impact and context.approval.id. Group and
+// name of the tool are those of the catalog that the policies were loaded for.
+func (c *compiler) partOfFact(fact, part string) code {
+	group, name := c.op.group, string(c.op.uid.ID)
+	switch fact + "." + part {
+	case "tool.name":
+		return code{kind: kindText, text: func(*call) string { return name }}
+	case "tool.impact":
+		return code{kind: kindText, text: func(k *call) string { return k.in.Tool.Impact }}
+	case "tool.effect":
+		return code{kind: kindText, text: func(k *call) string { return k.in.Tool.Effect }}
+	case "tool.mutation":
+		return flag(constant(group != groupRead))
+	case "tool.high_impact":
+		return flag(constant(group == groupHigh))
+	case "tool.cataloged":
+		return flag(func(k *call) bool { return k.in.Tool.Cataloged })
+	case "approval.id":
+		return code{kind: kindText, text: func(k *call) string {
+			if k.in.Approval == nil {
+				k.leave()
+				return ""
+			}
+			return k.in.Approval.ID
+		}}
+	default:
+		return code{}
+	}
+}
+
+// has compiles a question whether a member is there. Where what it would be a
+// member of is absent, the rule fails, so the call is Cedar's.
+func (c *compiler) has(n ast.NodeTypeHas) func(*call) bool {
+	root, path, ok := chain(n.Arg)
+	if !ok || root != "context" {
+		return unclear
+	}
+	name := string(n.Value)
+	if len(path) > 0 && path[0] == "args" {
+		return c.hasArgument(append(slices.Clone(path[1:]), name))
+	}
+	if len(path) > 0 {
+		return unclear
+	}
+	switch name {
+	case "task":
+		return func(k *call) bool { return k.in.Session.Task != "" }
+	case "grant":
+		return func(k *call) bool { return k.in.Session.Grant.ID != "" }
+	case "approval":
+		return func(k *call) bool { return k.in.Approval != nil }
+	default:
+		return unclear
+	}
+}
+
+func (c *compiler) hasArgument(path []string) func(*call) bool {
+	at := c.place(read{path: path, pointer: pointerOf(path)})
+	if slices.ContainsFunc(c.out.places[at].steps, func(s step) bool { return s.items || s.count }) {
+		return unclear
+	}
+	if len(path) == 1 {
+		return func(k *call) bool { return k.spots[at].there }
+	}
+	parent := path[:len(path)-1]
+	over := c.place(read{path: parent, pointer: pointerOf(parent)})
+	return func(k *call) bool {
+		if !k.spots[over].there {
+			k.leave()
+		}
+		return k.spots[at].there
+	}
+}
+
+// contains compiles membership of a text in a list of the call, or of a text
+// or whole number in a list of the rule.
+func (c *compiler) contains(n ast.NodeTypeContains) func(*call) bool {
+	element := c.expression(n.Right)
+	if texts, wholes, ok := listLiteral(n.Left); ok {
+		switch {
+		case element.kind == kindText && len(wholes) == 0:
+			return func(k *call) bool { return slices.Contains(texts, element.text(k)) }
+		case element.kind == kindWhole && len(texts) == 0:
+			return func(k *call) bool { return slices.Contains(wholes, element.whole(k)) }
+		}
+		return unclear
+	}
+	list := c.list(n.Left)
+	if list == nil || element.kind != kindText {
+		return unclear
+	}
+	return func(k *call) bool { return list(k, element.text(k)) }
+}
+
+// listLiteral takes a set of literals apart.
+func listLiteral(n ast.IsNode) (texts []string, wholes []int64, ok bool) {
+	set, ok := n.(ast.NodeTypeSet)
+	if !ok {
+		return nil, nil, false
+	}
+	for _, element := range set.Elements {
+		value, _ := element.(ast.NodeValue)
+		switch v := value.Value.(type) {
+		case types.String:
+			texts = append(texts, string(v))
+		case types.Long:
+			wholes = append(wholes, int64(v))
+		default:
+			return nil, nil, false
+		}
+	}
+	return texts, wholes, true
+}
+
+// list compiles a list of texts, as a question whether a text is in it; nil
+// if it is something else.
+func (c *compiler) list(n ast.IsNode) func(k *call, text string) bool {
+	root, path, ok := chain(n)
+	switch {
+	case !ok || root != "context" || len(path) == 0:
+		return nil
+	case path[0] == "args":
+		return c.elements(path[1:])
+	case slices.Equal(path, []string{"approval", "voters"}):
+		return func(k *call, text string) bool {
+			if k.in.Approval == nil {
+				k.leave()
+				return false
+			}
+			return slices.Contains(k.in.Approval.Voters, text)
+		}
+	case len(path) > 1:
+		return nil
+	}
+	switch path[0] {
+	case "taint":
+		return func(k *call, text string) bool { return slices.Contains(k.in.Session.Taint, text) }
+	case "nulls":
+		return noNulls
+	case "changes":
+		return func(k *call, text string) bool {
+			return slices.ContainsFunc(k.in.Proposal.Changes, func(c canon.Change) bool { return joined(text, string(c.Kind), c.Pointer) })
+		}
+	case "resolvers":
+		return resolvedBy
+	default:
+		return nil
+	}
+}
+
+func resolvedBy(k *call, text string) bool {
+	for _, e := range k.in.Proposal.Evidence {
+		if joined(text, e.Resolver, e.Pointer) {
+			return true
+		}
+	}
+	return false
+}
+
+// joined reports whether text is a:b.
+func joined(text, a, b string) bool {
+	return len(text) == len(a)+1+len(b) && text[:len(a)] == a && text[len(a)] == ':' && text[len(a)+1:] == b
+}
+
+// noNulls knows only the list that is empty.
+func noNulls(k *call, _ string) bool {
+	if holdsNull(k.args) {
+		k.leave()
+	}
+	return false
+}
+
+func holdsNull(v canon.Value) bool {
+	switch v.Kind() {
+	case canon.Null:
+		return true
+	case canon.Array:
+		for i := range v.Len() {
+			if holdsNull(v.At(i)) {
+				return true
+			}
+		}
+	case canon.Object:
+		for i := range v.Len() {
+			if _, member := v.Member(i); holdsNull(member) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// elements compiles the elements of an array of texts.
+func (c *compiler) elements(path []string) func(k *call, text string) bool {
+	at := c.place(read{path: path, pointer: pointerOf(path), deep: true})
+	last := len(path) - 1
+	if last < 0 || !c.out.places[at].steps[last].items || c.out.places[at].end == nil || c.out.places[at].end.form != formString {
+		return nil
+	}
+	return func(k *call, text string) bool {
+		s := &k.spots[at]
+		if !s.there {
+			k.leave()
+		}
+		for i := range s.items.Len() {
+			if s.items.At(i).Text() == text {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// isEmpty compiles lists of the call that are empty or not.
+func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
+	root, path, ok := chain(n.Arg)
+	if !ok || root != "context" || len(path) != 1 {
+		return unclear
+	}
+	count := map[string]func(*policy.Input) int{
+		"taint":     func(in *policy.Input) int { return len(in.Session.Taint) },
+		"changes":   func(in *policy.Input) int { return len(in.Proposal.Changes) },
+		"resolvers": func(in *policy.Input) int { return len(in.Proposal.Evidence) },
+	}[path[0]]
+	switch {
+	case count != nil:
+		return func(k *call) bool { return count(k.in) == 0 }
+	case path[0] == "nulls":
+		return func(k *call) bool { return !holdsNull(k.args) }
+	default:
+		return unclear
+	}
+}
