@@ -135,3 +135,14 @@ func TestNotesComeWhileTheyAreWritten(t *testing.T) {
 type writer func(p []byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+func FuzzStateIsReadOrRefused(f *testing.F) {
+	f.Add([]byte(`{"pid":1,"build":{"version":"v1.0.0"},"page":"http://127.0.0.1:1","socket":"/s"}`))
+	f.Add([]byte(`{"pid":1e3,"build":[],"page":{},"socket":null}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := daemon.ParseState(text)
+		if err != nil && s != (daemon.State{}) {
+			t.Errorf("refused, and yet read as %+v", s)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-de4804fb/verbatim/internal/config"
+)
+
+func TestServerIsNamedAfterWhatRuns(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ command, want string }{
+		{"npx -y @modelcontextprotocol/server-filesystem /srv", "filesystem"},
+		{"npx @modelcontextprotocol/server-memory@2026.8.31", "memory"},
+		{"npx -y mcp-server-git", "git"},
+		{"mcp-server-filesystem /srv", "filesystem"},
+		{"/usr/local/bin/notes-mcp", "notes-mcp"},
+		{`C:\tools\Notes.exe`, "notes"},
+		{"node /opt/weather/dist/index.js", "weather"},
+		{"node server.js", "server"},
+		{"python3 -m weather_server", "weather-server"},
+		{"uvx mcp-server-time --local", "time"},
+		{"docker run -i --rm mcp/postgres", "postgres"},
+		{"日本", "server"},
+		{strings.Repeat("x", 60), strings.Repeat("x", 40)},
+	}
+	for _, tt := range tests {
+		words := strings.Fields(tt.command)
+		if got := serverName(words[0], words[1:]); got != tt.want {
+			t.Errorf("%s is called %q, want %q", tt.command, got, tt.want)
+		}
+	}
+}
+
+func TestEveryCommandHasAName(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		command := rapid.String().Draw(t, "command")
+		args := rapid.SliceOf(rapid.String()).Draw(t, "args")
+		if got := serverName(command, args); !config.ServerName.MatchString(got) {
+			t.Errorf("%q is no name", got)
+		}
+	})
+}
+
+func TestExitCodesAndHints(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		err  error
+		code int
+		says string
+	}{
+		{"nothing wrong", nil, exitOK, ""},
+		{"something broken", errors.New("the disk is full"), exitFailure, "verbatim: the disk is full\n"},
+		{"a wrong command line", usage("--x needs a value"), exitUsage, "verbatim: --x needs a value\nhint: see verbatim --help\n"},
+		{"an unknown command", errors.New(`unknown command "x"`), exitUsage, "verbatim: unknown command \"x\"\nhint: see verbatim --help\n"},
+		{"with a hint", hinted(errors.New("nobody"), "run setup"), exitFailure, "verbatim: nobody\nhint: run setup\n"},
+		{"said already", ended(exitApproval), exitApproval, ""},
+		{"no terminal", errNoTerminal("setup"), exitUsage, "verbatim: setup asks for a password and reads it from a terminal only\nhint: run it in a terminal\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var said bytes.Buffer
+			if code := report(streams{err: &said}, tt.err); code != tt.code || said.String() != tt.says {
+				t.Errorf("code %d, %q; want %d, %q", code, said.String(), tt.code, tt.says)
+			}
+		})
+	}
+}
+
+func TestReadingALineTakesNothingOfTheNext(t *testing.T) {
+	t.Parallel()
+	in := strings.NewReader("anna\r\na secret\n")
+	for _, want := range []string{"anna", "a secret"} {
+		if got, err := readLine(in); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	for name, text := range map[string]string{"nothing": "", "no line end": "anna", "far too much": strings.Repeat("x", 2*maxLine)} {
+		if got, err := readLine(strings.NewReader(text)); err == nil {
+			t.Errorf("%s was read as %d bytes", name, len(got))
+		}
+	}
+}
+
+func TestEnvironmentOfADeclaredServerComesOnTop(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(withEnv([]string{"PATH=/bin", "A=1", "AB=2"}, map[string]string{"A": "new", "C": "3"}), " ")
+	if got != "PATH=/bin AB=2 A=new C=3" {
+		t.Error(got)
+	}
+}
