@@ -1,7 +1,9 @@
 package yamlfile_test
 
 import (
+	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,68 @@ func TestDocumentedCatalogWorks(t *testing.T) {
 	want := `{"amountMinor":840000,"currency":"USD","requestedBy":"alice","vendorId":"VENDOR-001"}`
 	if first.Args.Text() != want || first.Hash != second.Hash {
 		t.Errorf("%s\n%s", first.Args.Text(), second.Args.Text())
+	}
+}
+
+// Every answer that the page promises is given.
+func TestDocumentedAnswersAreGiven(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/catalog.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]func() (resolve.Resolver, error){
+		"url":     func() (resolve.Resolver, error) { return resolve.NewURL(resolve.URLOptions{}) },
+		"email":   func() (resolve.Resolver, error) { return resolve.NewEmail(resolve.EmailOptions{}) },
+		"instant": func() (resolve.Resolver, error) { return resolve.NewInstant(resolve.InstantOptions{}) },
+		"quantity": func() (resolve.Resolver, error) {
+			return resolve.NewQuantity(resolve.QuantityOptions{Dimension: "bytes", Base: "B"})
+		},
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)`(?: in bytes)? \\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
+	tried := 0
+	for _, row := range rows {
+		kind, ok := made[row[1]]
+		if !ok {
+			continue
+		}
+		tried++
+		r, err := kind()
+		if err != nil {
+			t.Fatal(err)
+		}
+		role := "value"
+		if row[1] == "quantity" {
+			role = "text"
+		}
+		a, err := r.Resolve(t.Context(), map[string]canon.Value{role: canon.StringValue(row[2])})
+		got := strings.Trim(string(a.Values["value"].Canonical()), `"`)
+		if vs := (canon.Violations{}); errors.As(err, &vs) {
+			got = vs[0].Rule
+		}
+		if got != row[3] {
+			t.Errorf("%s of %s: got %s, the page says %s", row[1], row[2], got, row[3])
+		}
+	}
+	if tried < 13 {
+		t.Errorf("only %d answers found", tried)
+	}
+}
+
+// The resolvers of the page load.
+func TestDocumentedResolversLoad(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/catalog.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```yaml\nresolvers:\n")
+	example, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("no example of resolvers")
+	}
+	if _, err := yamlfile.Decode("docs/catalog.md", []byte("version: \"1\"\nresolvers:\n"+example), realDir(t, "reports")); err != nil {
+		t.Error(err)
 	}
 }
 

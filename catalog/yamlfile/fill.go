@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -45,6 +46,13 @@ func fill(f *faults, n *yaml.Node, v reflect.Value, field string) {
 	case reflect.String:
 		if want(f, n, yaml.ScalarNode, "!!str", "a string; quote it", field) {
 			v.SetString(n.Value)
+		}
+	case reflect.Uint16:
+		if i, err := strconv.ParseUint(n.Value, 10, 16); want(f, n, yaml.ScalarNode, "!!int", "a whole number", field) {
+			if err != nil || strconv.FormatUint(i, 10) != n.Value {
+				f.add(n, field, "must be a whole number up to 65535, in decimal digits")
+			}
+			v.SetUint(i)
 		}
 	case reflect.Bool:
 		if want(f, n, yaml.ScalarNode, "!!bool", "true or false", field) {

@@ -24,6 +24,26 @@ type resolver struct {
 	Currency    string            `yaml:"currency"` // money
 	Aliases     map[string]string `yaml:"aliases"`
 	ExactDigits bool              `yaml:"exactDigits"`
+
+	Dimension string            `yaml:"dimension"` // quantity
+	Base      string            `yaml:"base"`
+	Unit      string            `yaml:"unit"`
+	Units     map[string]string `yaml:"units"`
+
+	Roots      []string `yaml:"roots"` // path
+	RelativeTo string   `yaml:"relativeTo"`
+	Create     bool     `yaml:"create"`
+
+	Schemes  []string `yaml:"schemes"` // url
+	Hosts    []string `yaml:"hosts"`
+	Ports    []uint16 `yaml:"ports"`
+	Networks []string `yaml:"networks"`
+
+	Domains []string `yaml:"domains"` // email
+
+	Precision string `yaml:"precision"` // instant
+	NotBefore string `yaml:"notBefore"`
+	NotAfter  string `yaml:"notAfter"`
 }
 
 type tool struct {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -121,70 +120,6 @@ func (r *reader) path(name string) string {
 		return name
 	}
 	return filepath.Join(r.dir, name)
-}
-
-func (r *reader) resolver(name string, c resolver) {
-	field := join("resolvers", name)
-	var made resolve.Resolver
-	var err error
-	switch c.Kind {
-	case "table":
-		if c.Currency != "" || c.Aliases != nil || c.ExactDigits {
-			r.wrong(field, "currency, aliases and exactDigits are for money")
-		}
-		made, err = r.table(c, join(field, "rows"))
-	case "money":
-		if c.File != "" || c.Rows != nil || c.Integer {
-			r.wrong(field, "file, rows and integer are for a table")
-		}
-		made, err = resolve.NewMoney(resolve.MoneyOptions{Currency: c.Currency, Aliases: c.Aliases, Fold: c.Fold, ExactDigits: c.ExactDigits})
-	default:
-		r.wrong(join(field, "kind"), "must be table or money")
-		return
-	}
-	if err != nil {
-		r.wrong(field, "%v", err)
-		return
-	}
-	r.resolvers[name] = made
-}
-
-func (r *reader) table(c resolver, field string) (resolve.Resolver, error) {
-	opt := resolve.TableOptions{Fold: c.Fold, Integer: c.Integer}
-	if (c.File == "") == (c.Rows == nil) {
-		return nil, errors.New("a table needs either file or rows")
-	}
-	if c.Rows != nil {
-		rows, err := resolve.RowsOf(value(&r.faults, c.Rows, field))
-		if err != nil {
-			return nil, err
-		}
-		return resolve.NewTable(rows, opt)
-	}
-	parser, ok := parsers[strings.ToLower(filepath.Ext(c.File))]
-	if !ok {
-		return nil, errors.New("a table file ends in .csv, .json, .yaml or .yml")
-	}
-	return resolve.OpenTable(r.path(c.File), parser, opt)
-}
-
-var parsers = map[string]resolve.RowParser{
-	".csv": resolve.ParseCSV, ".json": resolve.ParseJSON, ".yaml": ParseRows, ".yml": ParseRows,
-}
-
-// ParseRows reads a YAML table for a resolver, in the form of
-// [resolve.ParseJSON].
-func ParseRows(data []byte) ([]resolve.Row, error) {
-	root, err := parse("table", data)
-	if err != nil {
-		return nil, err
-	}
-	f := &faults{file: "table"}
-	v := value(f, root, "")
-	if len(f.list) > 0 {
-		return nil, errors.Join(f.list...)
-	}
-	return resolve.RowsOf(v)
 }
 
 func readFile(path string) ([]byte, error) {
