@@ -2,6 +2,7 @@ package verbatim_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -193,18 +194,41 @@ func TestAReadThatPolicyWantsApprovedWaitsForPeople(t *testing.T) {
 	s.runs(1)
 }
 
-func TestDecisionThatEndsBeforeTheRunDenies(t *testing.T) {
+func TestDecisionEndsAtItsOwnEnd(t *testing.T) {
 	t.Parallel()
-	spec := ordinary("note", noteSchema)
-	var s *stage
-	spec.DryRun = dryRun(func() { s.Clock.Advance(time.Minute) })
-	s = newStage(t, parts{spec: spec, policy: policy.FromFunc("v1", func(_ context.Context, in policy.Input) (policy.Decision, error) {
-		return policy.Decision{Effect: policy.Allow, Reason: "r", ExpiresAt: in.Now.Add(30 * time.Second)}, nil
-	})})
-	o := s.call(`{}`)
-	want(t, o, verbatim.StatusDenied, verbatim.CodeExpired)
-	if o.Member != "expiresAt" {
-		t.Errorf("member %q", o.Member)
+	for name, tc := range map[string]struct {
+		ends time.Duration // the dry run takes a minute
+		code verbatim.Code
+	}{
+		"before the run": {30 * time.Second, verbatim.CodeExpired},
+		"at the run":     {time.Minute, verbatim.CodeExpired},
+		"after the run":  {time.Minute + time.Millisecond, verbatim.CodeOK},
+	} {
+		spec := ordinary("note", noteSchema)
+		var s *stage
+		spec.DryRun = dryRun(func() { s.Clock.Advance(time.Minute) })
+		s = newStage(t, parts{spec: spec, policy: policy.FromFunc("v1", func(_ context.Context, in policy.Input) (policy.Decision, error) {
+			return policy.Decision{Effect: policy.Allow, Reason: "r", ExpiresAt: in.Now.Add(tc.ends)}, nil
+		})})
+		o := s.call(`{}`)
+		if o.Code != tc.code || (o.Code == verbatim.CodeOK) != (o.Member == "") {
+			t.Errorf("%s: got %s of %q", name, o.Code, o.Member)
+		}
+	}
+}
+
+func TestClockThatFailsBeforeTheRunRefuses(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: answering(policy.Decision{Effect: policy.Allow, Reason: "r", ExpiresAt: startOfClock().Add(time.Hour)})})
+	asked := 0
+	s.store.on("Now", func() error {
+		if asked++; asked > 1 {
+			return errDisk
+		}
+		return nil
+	})
+	if _, err := s.Gate.Call(t.Context(), s.Session(), verbatim.Call{Tool: s.name, Arguments: []byte(`{}`)}); !errors.Is(err, verbatim.ErrRecord) {
+		t.Errorf("got %v", err)
 	}
 	s.runs(0)
 }
