@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/seed-de4804fb/verbatim/internal/lookalike"
 )
@@ -31,8 +32,8 @@ const (
 // An A-label must be exactly what its Unicode form gives, so that no name has
 // two ASCII spellings.
 func domainASCII(name string) (ascii string, ok bool) {
-	if len(name) > 4*maxDomainBytes {
-		return "", false // before the work of mapping it
+	if len(name) > 4*maxDomainBytes || halfEncoded(name) {
+		return "", false // the length before the work of mapping it
 	}
 	p := domainProfile()
 	ascii, err := p.ToASCII(name)
@@ -47,6 +48,26 @@ func domainASCII(name string) (ascii string, ok bool) {
 		return "", false
 	}
 	return ascii, !passesForAnother(text, ascii)
+}
+
+// halfEncoded reports whether a label says that it is in ASCII and is not; the
+// library would decode it (UTS 46 §4 step 4.1 refuses it).
+func halfEncoded(name string) bool {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case isUnseen(r):
+			return -1 // as the mapping does
+		case r == '\u3002':
+			return '.'
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKC.String(name))
+	for _, label := range strings.Split(plain, ".") {
+		if strings.HasPrefix(label, "xn--") && !isASCII(label) {
+			return true
+		}
+	}
+	return false
 }
 
 // isDomain reports whether a name consists of labels of lower-case ASCII

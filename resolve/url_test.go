@@ -141,6 +141,8 @@ func TestURLRefuses(t *testing.T) {
 		{"long label", "https://" + strings.Repeat("a", 64) + ".com/", bad},
 		{"long name", "https://" + strings.Repeat("abcdefg.", 32) + "com/", bad},
 		{"broken Punycode", "https://xn--a\u00e9.com/", bad},
+		{"Punycode that is not in ASCII", "https://xn--bcher-kva\u00e9--.example/", bad},
+		{"Punycode that is not in ASCII, hidden", "https://X\uff2e-\u00ad-bcher-kva\u00e9--\u3002example/", bad},
 		{"Punycode of ASCII", "https://xn--example-.com/", bad},
 		{"C01 mixed host", "https://ex\u0430mple.com/", bad},
 		{"C01 host of look-alikes", "https://\u0430\u0440\u0440\u04cf\u0435.com/", bad},
