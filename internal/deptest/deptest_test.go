@@ -185,3 +185,18 @@ func permit(name, as string) string {
 	}
 	return fmt.Sprintf("package %s\nimport %s \"%s/internal/permit\"\nvar _ = %s.Issue\n", name, as, module, use)
 }
+
+func TestAModuleOfItsOwnIsNotJudged(t *testing.T) {
+	t.Parallel()
+	m, err := deptest.Load(fstest.MapFS{
+		"bench/go.mod":    {Data: []byte("module m/bench\n")},
+		"bench/util/a.go": {Data: []byte("package util\n")},
+		"benches/doc.go":  {Data: []byte("package benches\n")},
+	}, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Packages(); len(got) != 1 {
+		t.Errorf("judged: %v", got)
+	}
+}

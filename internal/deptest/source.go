@@ -35,14 +35,15 @@ type imported struct {
 }
 
 // Load parses every Go file of a tree. It leaves out testdata, hidden and
-// underscore directories and node_modules, as the go command does.
+// underscore directories and modules of their own, as the go command does,
+// and node_modules.
 func Load(tree fs.FS, module string) (*Module, error) {
 	m := &Module{path: module, fset: token.NewFileSet()}
 	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != "." && ignored(d.Name()):
+		case d.IsDir() && p != "." && (ignored(d.Name()) || otherModule(tree, p)):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(p) != ".go":
 			return nil
@@ -53,6 +54,11 @@ func Load(tree fs.FS, module string) (*Module, error) {
 		return nil, fmt.Errorf("load %s: %w", module, err)
 	}
 	return m, nil
+}
+
+func otherModule(tree fs.FS, dir string) bool {
+	_, err := fs.Stat(tree, path.Join(dir, "go.mod"))
+	return err == nil
 }
 
 func ignored(dir string) bool {
