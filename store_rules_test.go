@@ -80,6 +80,45 @@ func TestApprovalOutlivesAStoreThatFailedAtTheCommitPoint(t *testing.T) {
 	s.runs(1)
 }
 
+func TestVotesThatCannotBeReadForTheCheckRunNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: decide(policy.RequireApproval)})
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	read := 0
+	s.store.on("Votes", func() error {
+		if read++; read > 1 { // policy was given them as evidence
+			return errDisk
+		}
+		return nil
+	})
+	c := verbatim.Call{Tool: s.name, Arguments: []byte(`{}`), Approval: o.ActionID}
+	if _, err := s.Gate.Call(t.Context(), s.Session(), c); !errors.Is(err, verbatim.ErrRecord) {
+		t.Fatal(err)
+	}
+	s.runs(0)
+	s.state(o.ActionID, action.Approved)
+	s.store.on("Votes", nil)
+	want(t, s.with(c), verbatim.StatusOK, verbatim.CodeOK)
+}
+
+func TestRulesThatCannotBeRegisteredVoidNothing(t *testing.T) {
+	t.Parallel()
+	l := newLive(asking("v1"))
+	s := newStage(t, parts{policy: l})
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	l.replace(asking("v2"))
+	s.store.fail("SetPolicy")
+	c := verbatim.Call{Tool: s.name, Arguments: []byte(`{}`), Approval: o.ActionID}
+	for _, approval := range []string{o.ActionID, ""} {
+		c.Approval = approval
+		if _, err := s.Gate.Call(t.Context(), s.Session(), c); !errors.Is(err, verbatim.ErrRecord) {
+			t.Fatal(err)
+		}
+	}
+	s.runs(0)
+	s.state(o.ActionID, action.Approved)
+}
+
 func TestOutcomeThatCannotBeRecordedIsUncertain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, parts{})
