@@ -30,7 +30,6 @@ func Evaluate(ctx context.Context, e Engine, in Input, timeout time.Duration) De
 	if in.Now.IsZero() {
 		in.Now = time.Now()
 	}
-	in = own(in)
 	timeout = bounded(timeout)
 	if p, ok := e.(Prompt); ok {
 		if d, answered := promptly(ctx, p, in, timeout); answered {
@@ -45,7 +44,7 @@ func waited(ctx context.Context, e Engine, in Input, timeout time.Duration) Deci
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	answer := make(chan Decision, 1)
-	go ask(ctx, e, in, answer)
+	go ask(ctx, e, own(in), answer)
 	select {
 	case d := <-answer:
 		// An answer that lost the race against the deadline is late, so that

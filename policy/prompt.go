@@ -13,8 +13,9 @@ type Prompt interface {
 	Engine
 	// Answer says what Decide would say, or false where it cannot tell at
 	// once; then Decide is asked. It must not fail for a call that Decide
-	// answers, nor end its goroutine. Evaluate treats both alike: a panic denies, so does an answer
-	// that comes after the timeout.
+	// answers, nor end its goroutine, and unlike Decide it gets no copies: it
+	// must neither change nor keep what in holds. Evaluate treats the answers
+	// of both alike: a panic denies, so does an answer after the timeout.
 	Answer(in Input) (Decision, bool)
 }
 
@@ -27,6 +28,7 @@ func promptly(ctx context.Context, e Prompt, in Input, timeout time.Duration) (d
 			d, answered = refusal(ReasonError, "the policy engine panicked"), true
 		}
 	}()
+	in.view = &handedView{}
 	said, ok := e.Answer(in)
 	switch {
 	case !ok:

@@ -63,8 +63,9 @@ func ProposeHandoff(from, to string, payload Snapshot) Handoff {
 // hashObject hashes the RFC 8785 form of an object of strings, given as name
 // and value in turn, in the order of the names (RFC 8785 §3.2.3).
 func hashObject(pairs ...string) ProposalHash {
-	var small [smallText]byte
-	text := append(small[:0], '{')
+	b := borrow()
+	defer b.giveBack()
+	text := append(b.text, '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if i > 0 {
 			text = append(text, ',')
@@ -73,5 +74,6 @@ func hashObject(pairs ...string) ProposalHash {
 		text = append(text, ':')
 		text = canon.StringValue(pairs[i+1]).AppendTo(text)
 	}
-	return ProposalHash(canon.Sum(append(text, '}')))
+	b.text = append(text, '}')
+	return ProposalHash(canon.Sum(b.text))
 }

@@ -61,12 +61,13 @@ func (l Limits) Freeze(v canon.Value) (Snapshot, error) {
 	if err := canon.CheckWithin(v, l.options()); err != nil {
 		return Snapshot{}, err
 	}
-	var small [smallText]byte
-	text := v.AppendTo(small[:0])
-	if len(text) > l.bytes() {
+	b := borrow()
+	defer b.giveBack()
+	b.text = v.AppendTo(b.text)
+	if len(b.text) > l.bytes() {
 		return Snapshot{}, canon.Refuse("", canon.RuleSize, "a shorter text")
 	}
-	return frozen(string(text)), nil
+	return frozen(string(b.text)), nil
 }
 
 // FreezeGo is [FreezeGo] within other limits.
@@ -81,9 +82,6 @@ func (l Limits) FreezeGo(v any) (Snapshot, error) {
 	}
 	return l.Freeze(out)
 }
-
-// smallText is how long a text may be to be written without heap memory.
-const smallText = 1 << 10
 
 func (l Limits) options() canon.Options {
 	return canon.Options{MaxBytes: l.MaxBytes, MaxDepth: l.MaxDepth, MaxNodes: l.MaxNodes, Exact: true}
@@ -148,8 +146,9 @@ func Thaw(text string) (Snapshot, error) {
 	if v.Kind() != canon.Object {
 		return Snapshot{}, canon.Refuse("", RuleObject, "an object")
 	}
-	var small [smallText]byte
-	if string(v.AppendTo(small[:0])) != text {
+	b := borrow()
+	defer b.giveBack()
+	if b.text = v.AppendTo(b.text); string(b.text) != text {
 		return Snapshot{}, canon.Refuse("", RuleNotCanonical, "the RFC 8785 form of an object")
 	}
 	s := frozen(text)

@@ -39,7 +39,7 @@ func (e *Engine) Answer(in policy.Input) (policy.Decision, bool) {
 	c := calls.Get().(*call)
 	defer calls.Put(c)
 	defer c.clear()
-	c.in, c.args, c.resource = &in, in.Proposal.Args.Value(), resource
+	c.in, c.args, c.resource = in, in.Proposal.Args.Value(), resource
 	if !a.program.run(c) {
 		return policy.Decision{}, false
 	}

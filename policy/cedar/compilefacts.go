@@ -322,7 +322,7 @@ func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
 	}[path[0]]
 	switch {
 	case count != nil:
-		return func(k *call) bool { return count(k.in) == 0 }
+		return func(k *call) bool { return count(&k.in) == 0 }
 	case path[0] == "nulls":
 		return func(k *call) bool { return !holdsNull(k.args) }
 	default:

@@ -27,7 +27,7 @@ type test struct {
 
 // call is the state of one evaluation.
 type call struct {
-	in       *policy.Input
+	in       policy.Input
 	args     canon.Value
 	resource types.EntityUID
 	spots    []spot // of the places of the program
