@@ -112,7 +112,7 @@ func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output,
 		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
 	}
 	c := f.tools.conn
-	answer, err := c.up.ask(ctx, m, func(id wire.ID) {
+	answer, err := c.up.run(ctx, m, func(id wire.ID) {
 		if !in.Preview() {
 			c.sent(f.tools.flight, id)
 		}

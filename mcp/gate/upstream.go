@@ -39,9 +39,22 @@ var errGone = errors.New("the server has gone")
 // follows on its heels finds it; it may be nil.
 //
 // It fails with execute.ErrNotRun if no byte left, and with execute.ErrLost
-// or the context's error if no answer can or did come. After a deadline it
-// goes on listening for a while; after a cancellation it does not.
+// or the context's error if no answer can or did come.
 func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID)) (*wire.Message, error) {
+	return u.exchange(ctx, m, sent, 0)
+}
+
+// run asks for the run of a tool. After a deadline it goes on listening for a
+// while, because an answer settles what was called uncertain meanwhile; after
+// a cancellation it does not.
+func (u *upstream) run(ctx context.Context, m *wire.Message, sent func(wire.ID)) (*wire.Message, error) {
+	return u.exchange(ctx, m, sent, lateFor)
+}
+
+// lateFor is how long an answer is listened for after the time of a run.
+const lateFor = 15 * time.Minute
+
+func (u *upstream) exchange(ctx context.Context, m *wire.Message, sent func(wire.ID), late time.Duration) (*wire.Message, error) {
 	id, answer := u.register()
 	defer u.forget(id)
 	m, err := m.WithID(id)
@@ -67,19 +80,15 @@ func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID))
 	case <-u.gone:
 		return u.lastAnswer(answer)
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return u.late(ctx, answer)
+		if late > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return u.lateAnswer(ctx, answer, late)
 		}
 		return nil, ctx.Err()
 	}
 }
 
-// lateFor is how long an answer is still listened for after the time of its
-// request was over. It settles what was called uncertain meanwhile.
-const lateFor = 15 * time.Minute
-
-func (u *upstream) late(ctx context.Context, answer <-chan *wire.Message) (*wire.Message, error) {
-	end := time.NewTimer(lateFor)
+func (u *upstream) lateAnswer(ctx context.Context, answer <-chan *wire.Message, late time.Duration) (*wire.Message, error) {
+	end := time.NewTimer(late)
 	defer end.Stop()
 	select {
 	case a, ok := <-answer:
