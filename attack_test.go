@@ -191,6 +191,19 @@ func TestDenialAtTheResumeSaysWhatPolicySaysNow(t *testing.T) {
 	}
 }
 
+func TestStaleApprovalDoesNotRepeatWhyItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: answering(policy.Decision{Effect: policy.RequireApproval, Reason: "r", PublicReason: "ask finance"})})
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	session := s.Session()
+	session.Task = "other"
+	got := s.as(session, verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID})
+	want(t, got, verbatim.StatusDenied, verbatim.CodeApprovalStale)
+	if a := s.state(o.ActionID, action.Denied); got.PublicReason != "" || a.Decision.Reason != "approval_stale: task" {
+		t.Errorf("said %q, recorded %q", got.PublicReason, a.Decision.Reason)
+	}
+}
+
 func TestStopLeavesNothingClaimed(t *testing.T) {
 	t.Parallel()
 	stop := sqlite.Stop{Tenant: "acme", Tool: "note", By: "ada", Reason: "incident"}
