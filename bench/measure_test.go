@@ -13,8 +13,8 @@ const (
 	rounds = 6
 	// tries is how often a subject runs in one round; the fastest counts, for
 	// other processes only ever slow it down. sample is how long one lasts.
-	tries  = 5
-	sample = 5 * time.Millisecond
+	tries  = 15
+	sample = time.Millisecond
 )
 
 // subject is one way to do the job.

@@ -110,7 +110,7 @@ func worst(n int) []text {
 		{"long names that begin alike", []byte("{" + alike.String() + `"":0}`)},
 		{"small objects beyond ASCII", []byte("[" + strings.Repeat(sixteen, min(n/len(sixteen), 5_500)) + "0]")},
 		{"deep, no order", []byte("[" + strings.Repeat(deep+",", n/len(deep)) + "0]")},
-		{"deep objects", []byte("[" + strings.Repeat(strings.Repeat(`{"b":0,"a":`, 62)+"0"+strings.Repeat("}", 62)+",", min(n/745, 750)) + "0]")},
+		{"deep objects", []byte("[" + strings.Repeat(strings.Repeat(`{"bbbbbb":0,"aaaaaa":`, 62)+"0"+strings.Repeat("}", 62)+",", min(n/1366, 750)) + "0]")},
 		{"open arrays", []byte("[" + strings.Repeat(strings.Repeat("[", 63)+strings.Repeat("]", 63)+",", min(n/127, 1500)) + "0]")},
 		{"small numbers", []byte("[" + strings.Repeat("0, 0,       ", min(n/12, 49_000)) + "0]")},
 		{"long numbers", []byte("[" + strings.Repeat("0."+strings.Repeat("0", 290)+"12345678901234567,", n/310) + "0]")},

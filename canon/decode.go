@@ -133,7 +133,7 @@ func (d *scanner) begin(text string, opt Options) {
 // end lets go of the text and of all that was made from it, and gives d back.
 // The stacks are empty; every container has cleared its part.
 func (d *scanner) end() {
-	if cap(d.elems) > reusable || cap(d.members) > reusable || cap(d.buf) > reusable {
+	if cap(d.elems) > reusable || cap(d.members) > reusable || cap(d.buf) > reusable || cap(d.twins.table.entries) > reusable {
 		return
 	}
 	d.s, d.opt, d.mem = "", Options{}, memory{}

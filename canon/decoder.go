@@ -1,5 +1,7 @@
 package canon
 
+import "slices"
+
 // Decoder writes the canonical form of texts without a tree between, and
 // keeps its working memory for the next text. The zero Decoder is ready. It
 // must not be used by two goroutines at once.
@@ -24,7 +26,6 @@ type Decoder struct {
 	found   trait    // of the text written last
 	final   []byte
 	keys    []key
-	table   nameTable
 	twins   twins
 }
 
@@ -62,7 +63,7 @@ func (d *Decoder) Canonicalize(dst, src []byte, opt Options) ([]byte, error) {
 		return nil, refusal(src, opt)
 	}
 	if len(d.kept) > 0 {
-		d.final = d.arrange(d.final[:0], len(dst), o, 0, len(d.objects))
+		d.final = d.arrange(slices.Grow(d.final[:0], o-len(dst)), len(dst), o, 0, len(d.objects))
 		copy(d.out[len(dst):], d.final)
 	}
 	out := d.out[:o]

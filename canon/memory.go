@@ -1,6 +1,9 @@
 package canon
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // memory hands out what a tree is made of, cut from larger pieces: one
 // allocation serves many containers. A piece has at most largePiece entries
@@ -35,6 +38,28 @@ func (m *memory) expect(s string) {
 // piece returns how many entries to allocate where n are needed at once and
 // more are likely to be needed in all.
 func piece(n, more int) int { return max(n, min(more, largePiece)) }
+
+// doubled returns s with room for one more. It doubles where append would grow
+// large slices by a quarter, which asks for five times the memory in all.
+func doubled[T any](s []T) []T {
+	if len(s) < cap(s) {
+		return s
+	}
+	return slices.Grow(s, max(len(s), 8))
+}
+
+// roomFor is doubled for a stack that will hold no more than about more: it
+// grows up to fourfold to just that.
+func roomFor[T any](s []T, more int) []T {
+	if n := len(s); n == cap(s) && n >= largePiece && more > n {
+		return slices.Grow(s, min(more-n, 3*n))
+	}
+	return doubled(s)
+}
+
+// handsOver reports whether a stack that is one large container can become a
+// part of the tree as it is, with little memory left over.
+func handsOver[T any](s []T) bool { return len(s) >= largePiece && cap(s)-len(s) <= len(s)/4 }
 
 // keepElems moves from, the top of a stack, into the tree.
 func (m *memory) keepElems(from []Value) *children {

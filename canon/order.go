@@ -40,6 +40,9 @@ func (d *Decoder) keepSorted(members []pair) bool {
 		}
 		members[at] = m
 	}
+	if cap(d.kept)-len(d.kept) < len(members) {
+		d.kept = slices.Grow(d.kept, max(len(d.kept), len(members)))
+	}
 	d.kept = append(d.kept, members...)
 	return true
 }

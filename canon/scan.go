@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -176,7 +175,7 @@ func (d *scanner) array() (Value, bool) {
 			return Value{}, false
 		}
 		d.leave()
-		d.elems = append(doubled(d.elems), v)
+		d.elems = append(roomFor(d.elems, d.mem.moreElems), v)
 		more, ok := d.next(']')
 		if !ok {
 			return Value{}, false
@@ -184,6 +183,11 @@ func (d *scanner) array() (Value, bool) {
 		if !more {
 			break
 		}
+	}
+	if d.depth == 0 && handsOver(d.elems) {
+		kids := &children{elems: d.elems, sound: true}
+		d.elems = nil
+		return Value{kind: Array, kids: kids}, true
 	}
 	kids := d.mem.keepElems(d.elems[base:])
 	d.elems = d.elems[:base]
@@ -209,18 +213,17 @@ func (d *scanner) object() (Value, bool) {
 			break
 		}
 	}
-	kids := d.mem.keepMembers(d.members[base:])
+	members := d.members[base:]
+	if !d.all && len(members) > fewNames && d.twins.among(members, d.opt.FoldTwins) {
+		return Value{}, false
+	}
+	if d.depth == 0 && handsOver(d.members) {
+		d.members = nil
+		return Value{kind: Object, kids: &children{members: members, sound: true}}, true
+	}
+	kids := d.mem.keepMembers(members)
 	d.members = d.members[:base]
 	return Value{kind: Object, kids: kids}, true
-}
-
-// doubled returns s with room for one more. It doubles where append would grow
-// large slices by a quarter, which asks for five times the memory in all.
-func doubled[T any](s []T) []T {
-	if len(s) < cap(s) {
-		return s
-	}
-	return slices.Grow(s, max(len(s), 8))
 }
 
 // member reads one name and value of the object whose members start at base.
@@ -234,11 +237,16 @@ func (d *scanner) member(base int, seen *names) bool {
 		return false
 	}
 	d.enter(token{name: name, index: -1})
-	rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins)
-	if rule != "" && !d.refuse(start, rule) || !d.colon() {
+	if d.all || len(d.members)-base < fewNames {
+		rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins)
+		if rule != "" && !d.refuse(start, rule) {
+			return false
+		}
+	}
+	if !d.colon() {
 		return false
 	}
-	d.members = append(doubled(d.members), Member{Name: name})
+	d.members = append(roomFor(d.members, d.mem.moreMembers), Member{Name: name})
 	v, ok := d.value()
 	if !ok {
 		return false

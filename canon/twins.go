@@ -20,6 +20,7 @@ type twins struct {
 	seeded bool
 	buf    []byte
 	folds  *[1024]fold
+	table  nameTable
 	work   int // names compared or hashed; tests bound it
 }
 
@@ -39,15 +40,28 @@ func (t *twins) add(seen *names, before []Member, name string, fold bool) string
 		}
 	}
 	same := func(other int) bool {
-		if fold {
-			return strings.EqualFold(before[other].Name, name)
-		}
-		return before[other].Name == name
+		return before[other].Name == name || fold && strings.EqualFold(before[other].Name, name)
 	}
 	if other, found := (*seen).add(hashName(t, name, fold), len(before), same); found {
 		return twinRule(before[other].Name, name)
 	}
 	return ""
+}
+
+// among reports whether two of many members have names that one object must
+// not hold together.
+func (t *twins) among(members []Member, fold bool) bool {
+	t.table.reset(len(members))
+	for i := range members {
+		name := members[i].Name
+		same := func(other int) bool {
+			return members[other].Name == name || fold && strings.EqualFold(members[other].Name, name)
+		}
+		if _, found := t.table.add(hashName(t, name, fold), i, same); found {
+			return true
+		}
+	}
+	return false
 }
 
 // never is what equals nothing: twins among the members before have been told.

@@ -107,11 +107,11 @@ func (d *Decoder) hasTwins(members []pair, traits trait) bool {
 }
 
 func (d *Decoder) hasTwinsAmongMany(members []pair) bool {
-	d.table.reset(len(members))
+	d.twins.table.reset(len(members))
 	for i := range members {
 		name := d.textOf(&members[i])
 		same := func(other int) bool { return bytes.EqualFold(name, d.textOf(&members[other])) }
-		if _, found := d.table.add(hashName(&d.twins, name, true), i, same); found {
+		if _, found := d.twins.table.add(hashName(&d.twins, name, true), i, same); found {
 			return true
 		}
 	}

@@ -141,10 +141,7 @@ func (d *decimal) scaled(exp int) *big.Int {
 // integral reports whether v is a number with an integral value.
 func integral(v canon.Value) bool {
 	text := v.NumberText()
-	if text == "" {
-		return false
-	}
-	if !strings.ContainsAny(text, ".e") {
+	if _, plain := smallInteger(text); plain {
 		return true
 	}
 	d, ok := parseDecimal(text)
