@@ -139,16 +139,19 @@ func TestOldRulesNeverOvertakeNewOnesAtTheCommitPoint(t *testing.T) {
 
 func TestRulesReplacedDuringADryRunDoNotDecide(t *testing.T) {
 	t.Parallel()
-	l := newLive(policy.FromFunc("v1", answer(policy.Allow)))
-	spec := ordinary("note", noteSchema)
-	spec.DryRun = dryRun(func() { l.replace(policy.FromFunc("v2", answer(policy.Deny))) })
-	s := newStage(t, parts{spec: spec, policy: l})
-	o := s.call(`{}`)
-	want(t, o, verbatim.StatusDenied, verbatim.CodeApprovalStale)
-	if o.Member != "policyVersion" {
-		t.Errorf("member %q", o.Member)
+	for _, effect := range []policy.Effect{policy.Allow, policy.RequireApproval} {
+		l := newLive(policy.FromFunc("v1", answer(effect)))
+		spec := ordinary("note", noteSchema)
+		spec.DryRun = dryRun(func() { l.replace(policy.FromFunc("v2", answer(policy.Deny))) })
+		s := newStage(t, parts{spec: spec, policy: l})
+		o := s.call(`{}`)
+		want(t, o, verbatim.StatusDenied, verbatim.CodeApprovalStale)
+		if o.Member != "policyVersion" {
+			t.Errorf("member %q", o.Member)
+		}
+		s.state(o.ActionID, action.Denied) // nobody is asked for what can never run
+		s.runs(0)
 	}
-	s.runs(0)
 }
 
 func TestPolicyThatAsksForMoreVoidsWhatWasGiven(t *testing.T) {

@@ -158,15 +158,14 @@ func (g *Gate) settle(ctx context.Context, p *proposal) (Outcome, error) {
 	if !ok {
 		return g.deny(ctx, p, refusal(CodeDryRunFailed))
 	}
-	if d.Effect == policy.RequireApproval {
-		return g.suspend(ctx, p, d, preview)
-	}
 	code, member, err := g.aged(ctx, p, d) // old answers are asked for again
 	switch {
 	case err != nil:
 		return Outcome{}, err
 	case code != "":
 		return g.refuse(ctx, p, d, code, member)
+	case d.Effect == policy.RequireApproval:
+		return g.suspend(ctx, p, d, preview)
 	case !p.tool.Mutation:
 		return g.read(ctx, p, d)
 	default:
