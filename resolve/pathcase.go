@@ -18,16 +18,14 @@ import (
 // policy that compares bytes must not see two names for it.
 //
 // A name that no file system could take for another is believed; so is one
-// whose other case is not there or is another file. Only else is the folder
-// read.
+// that is not there in the other case. Only else is the folder read.
 func diskName(ctx context.Context, dir, name string, info fs.FileInfo) (string, error) {
-	if plain := isASCII(name) && !strings.Contains(name, "~"); plain {
+	if isASCII(name) && !strings.Contains(name, "~") {
 		other := swapCase(name)
 		if other == name {
 			return name, nil
 		}
-		twin, err := os.Lstat(filepath.FromSlash(below(dir, other)))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, twin) {
+		if _, err := os.Lstat(filepath.FromSlash(below(dir, other))); errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		}
 	}
@@ -35,14 +33,16 @@ func diskName(ctx context.Context, dir, name string, info fs.FileInfo) (string, 
 }
 
 // readName looks a name up in its folder: as it is, else the one entry that
-// is the same file under another spelling.
+// differs in case or normal form only, or is the file of a short name. That
+// two spellings are one file cannot be asked: some file systems number them
+// apart.
 func readName(ctx context.Context, dir, name string, info fs.FileInfo) (string, error) {
 	folder, err := os.Open(filepath.FromSlash(dir))
 	if err != nil {
 		return "", err
 	}
 	defer folder.Close()
-	want, found := norm.NFC.String(fold(name)), ""
+	var found []string
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -52,27 +52,35 @@ func readName(ctx context.Context, dir, name string, info fs.FileInfo) (string, 
 			if entry == name {
 				return name, nil
 			}
-			if !strings.Contains(name, "~") && norm.NFC.String(fold(entry)) != want {
-				continue
-			}
-			if at, err := os.Lstat(filepath.FromSlash(below(dir, entry))); err == nil && os.SameFile(info, at) {
-				if found != "" {
-					return "", errNoPath // two names, and neither was said
-				}
-				found = entry
+			if caseKey(entry) == caseKey(name) || isShortName(dir, entry, name, info) {
+				found = append(found, entry)
 			}
 		}
-		if errors.Is(err, io.EOF) || err == nil && len(entries) == 0 {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return "", err
 		}
 	}
-	if found == "" {
-		return "", errNoPath
+	if len(found) != 1 {
+		return "", errNoPath // none, or several and none of them was said
 	}
-	return found, nil
+	return found[0], nil
+}
+
+// caseKey is the same for names that differ in case or normal form only.
+func caseKey(name string) string {
+	return norm.NFC.String(strings.Map(smallestFold, norm.NFC.String(name)))
+}
+
+// isShortName reports whether a name such as PROGRA~1 is that of an entry.
+func isShortName(dir, entry, name string, info fs.FileInfo) bool {
+	if !strings.Contains(name, "~") {
+		return false
+	}
+	at, err := os.Lstat(filepath.FromSlash(below(dir, entry)))
+	return err == nil && os.SameFile(info, at)
 }
 
 func isASCII(s string) bool {

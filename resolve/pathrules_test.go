@@ -157,7 +157,7 @@ func TestPathStopsWhenTheCallerDoes(t *testing.T) {
 // not, it is the same folder and has the same answer.
 func TestPathC04CaseIsThatOfTheFileSystem(t *testing.T) {
 	t.Parallel()
-	root := tree(t, trapped...)
+	root := tree(t, "safe/ok.txt", "a/")
 	p := paths(t, resolve.PathOptions{Roots: []string{root}, Base: root})
 	_, exists := os.Stat(filepath.FromSlash(root + "/SAFE"))
 	got, err := said(t, p, "./SAFE/ok.txt")
@@ -175,6 +175,23 @@ func TestPathC04CaseIsThatOfTheFileSystem(t *testing.T) {
 		if got, err := resolve.ReadName(t.Context(), filepath.FromSlash(root), said, info); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s is on disk as %q, %v; want %q", said, got, err, want)
 		}
+	}
+}
+
+// A file system that does not tell case apart cannot hold both names; one that
+// does never asks which of them SAFE is.
+func TestPathC04NameBetweenTwoOthersIsNeither(t *testing.T) {
+	t.Parallel()
+	root := tree(t, "safe/x", "Safe/y")
+	info, err := os.Lstat(filepath.FromSlash(root + "/safe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(filepath.FromSlash(root)); err != nil || len(entries) == 1 {
+		return // one folder: covered above
+	}
+	if got, err := resolve.ReadName(t.Context(), filepath.FromSlash(root), "SAFE", info); err == nil {
+		t.Errorf("got %s", got)
 	}
 }
 

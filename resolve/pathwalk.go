@@ -73,7 +73,15 @@ func (w *walker) step(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	w.here = walked{path: below(w.here.path, onDisk), info: info}
+	at = below(w.here.path, onDisk)
+	again, err := os.Lstat(filepath.FromSlash(at))
+	if err != nil {
+		return err
+	}
+	if again.Mode().Type() != info.Mode().Type() {
+		return errNoPath // somebody changed it meanwhile
+	}
+	w.here = walked{path: at, info: again}
 	return nil
 }
 
