@@ -90,35 +90,41 @@ func judged(ctx context.Context, e Engine, in Input) Decision {
 	if ctx.Err() != nil {
 		return Decision{} // nobody takes it; a late view is not inspected
 	}
-	return concluded(said, err, e, in)
+	return concluded(&said, err, e, &in)
 }
 
 // concluded makes a complete decision of what the engine said in time.
-func concluded(said Decision, err error, e Engine, in Input) Decision {
-	if in.mutated() {
-		return stamped(refusal(ReasonMutatedArguments, "the policy changed the view of the arguments"), e, in)
+func concluded(said *Decision, err error, e Engine, in *Input) Decision {
+	if in.view.mutated(in) {
+		return versioned(refusal(ReasonMutatedArguments, "the policy changed the view of the arguments"), e, in)
 	}
 	if err != nil {
-		return stamped(refusal(ReasonError, "the policy engine failed: "+printable(err.Error())), e, in)
+		return versioned(refusal(ReasonError, "the policy engine failed: "+printable(err.Error())), e, in)
 	}
-	d := stamped(said.clone(), e, in)
+	d := said.clone()
+	d.stamp(e, in)
 	if fault := d.fault(in.Now); fault != "" {
-		return stamped(refusal(ReasonInvalidResult, "invalid policy result: "+fault), e, in)
+		return versioned(refusal(ReasonInvalidResult, "invalid policy result: "+fault), e, in)
 	}
-	return d.completed()
+	d.complete()
+	return d
 }
 
-// stamped fills an absent policy version from the engine.
-func stamped(d Decision, e Engine, in Input) Decision {
+func versioned(d Decision, e Engine, in *Input) Decision {
+	d.stamp(e, in)
+	return d
+}
+
+// stamp fills an absent policy version from the engine.
+func (d *Decision) stamp(e Engine, in *Input) {
 	if d.PolicyVersion == "" {
 		d.PolicyVersion = e.Version(in.subject())
 	}
-	return d
 }
 
 // subject is the name that the engine knows the rules by: the tool, or for a
 // handoff the agent that takes over.
-func (in Input) subject() string {
+func (in *Input) subject() string {
 	if in.Handoff != nil {
 		return in.Handoff.ToAgentName
 	}

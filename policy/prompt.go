@@ -38,6 +38,6 @@ func promptly(ctx context.Context, e Prompt, in Input, timeout time.Duration) (d
 	case time.Since(begun) > timeout:
 		return unheard(context.DeadlineExceeded), true
 	default:
-		return concluded(said, nil, e, in), true
+		return concluded(&said, nil, e, &in), true
 	}
 }

@@ -47,7 +47,7 @@ func cloneRequirements(rs []action.Requirement) []action.Requirement {
 
 // fault says why d is no valid result; "" if it is one. It prints no text of
 // the engine's, which might hold argument values.
-func (d Decision) fault(now time.Time) string {
+func (d *Decision) fault(now time.Time) string {
 	switch {
 	case d.Effect > Allow:
 		return "unknown effect"
@@ -83,7 +83,7 @@ func engineCode(code string) bool {
 }
 
 // text reports whether every string can be written to a record.
-func (d Decision) text() bool {
+func (d *Decision) text() bool {
 	ok := utf8.ValidString(d.Reason) && utf8.ValidString(d.PublicReason) && utf8.ValidString(d.PolicyVersion)
 	for _, rule := range d.Rules {
 		ok = ok && utf8.ValidString(rule)
@@ -114,17 +114,17 @@ func (a Approval) fault() string {
 	return ""
 }
 
-// completed fills the defaults of a valid decision.
-func (d Decision) completed() Decision {
+// complete fills the defaults of a valid decision, which shares nothing with
+// the engine any more.
+func (d *Decision) complete() {
 	if d.Effect != RequireApproval {
 		d.Approval = nil
-		return d
+		return
 	}
 	if d.Approval == nil {
 		d.Approval = &Approval{}
 	}
 	*d.Approval = d.Approval.withDefaults()
-	return d
 }
 
 func (a Approval) withDefaults() Approval {

@@ -43,14 +43,14 @@ func (in Input) frozen() snapshot.Snapshot {
 
 // mutated reports whether the view that was handed out no longer has the
 // frozen canonical form, or left the strict domain.
-func (in Input) mutated() bool {
-	in.view.mu.Lock()
-	defer in.view.mu.Unlock()
-	if !in.view.out {
+func (h *handedView) mutated(in *Input) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.out {
 		return false
 	}
 	// The widest limits, because the frozen bytes were judged by the tool's own.
-	again, err := widest().FreezeGo(in.view.tree)
+	again, err := widest().FreezeGo(h.tree)
 	return err != nil || again.Text() != in.frozen().Text()
 }
 

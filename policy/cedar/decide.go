@@ -1,7 +1,6 @@
 package cedar
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,33 +140,42 @@ func (a *operation) answer(diagnostic cedar.Diagnostic) policy.Decision {
 // verdict joins what failed with what the satisfied rules say, in their order.
 func verdict(failed []policy.Decision, satisfied []*rule) policy.Decision {
 	strong := failed // everything but mere allows
-	var allowed policy.Decision
-	for i, r := range satisfied {
-		switch {
-		case r.says.Effect != policy.Allow:
+	allows := 0
+	for _, r := range satisfied {
+		if r.says.Effect == policy.Allow {
+			allows++
+		} else {
 			strong = append(strong, r.says)
-		case allowed.Effect != policy.Allow:
-			allowed = r.says
-			allowed.Rules = append(make([]string, 0, len(satisfied)-i), r.says.Rules...)
-		default:
-			allowed = alsoAllowed(allowed, r.says)
 		}
 	}
-	if allowed.Effect == policy.Allow {
-		if len(strong) == 0 {
-			return allowed // the only one, and a copy already
-		}
-		strong = append(strong, allowed)
+	switch {
+	case allows == 0:
+		return policy.Combine(strong...)
+	case len(strong) == 0:
+		return allowed(satisfied, allows)
+	default:
+		return policy.Combine(append(strong, allowed(satisfied, allows))...)
 	}
-	return policy.Combine(strong...)
 }
 
-// alsoAllowed adds a permit to those that allow already. Ids are unique here,
-// so they need not be compared with all others.
-func alsoAllowed(d, other policy.Decision) policy.Decision {
-	d.Rules = append(d.Rules, other.Rules...)
-	d.RaiseImpact = d.RaiseImpact || other.RaiseImpact
-	d.PublicReason = cmp.Or(d.PublicReason, other.PublicReason)
+// allowed joins the rules that merely allow: the first gives the reason, the
+// first that has a public one gives that. Ids are unique here, so they need
+// not be compared with each other.
+func allowed(satisfied []*rule, allows int) policy.Decision {
+	d := policy.Decision{Effect: policy.Allow, Rules: make([]string, 0, allows)}
+	for _, r := range satisfied {
+		if r.says.Effect != policy.Allow {
+			continue
+		}
+		d.Rules = append(d.Rules, r.id)
+		d.RaiseImpact = d.RaiseImpact || r.says.RaiseImpact
+		if d.Reason == "" {
+			d.Reason = r.says.Reason
+		}
+		if d.PublicReason == "" {
+			d.PublicReason = r.says.PublicReason
+		}
+	}
 	return d
 }
 

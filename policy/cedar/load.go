@@ -59,6 +59,7 @@ func load(files map[string][]byte, tools []tool, opt Options) (*Engine, error) {
 	}
 	for _, a := range e.actions {
 		e.bind(a)
+		a.program = compileProgram(a)
 	}
 	return e, nil
 }
@@ -131,7 +132,6 @@ func (e *Engine) bind(a *operation) {
 	a.facts = slices.Compact(a.facts)
 	a.self = a.entity()
 	a.version = a.digest()
-	a.program = compileProgram(a)
 }
 
 // action returns what is asked for. A tool that was not there when the
