@@ -207,6 +207,19 @@ func TestStaleApprovalDoesNotRepeatWhyItWasAskedFor(t *testing.T) {
 	}
 }
 
+func TestPolicyMayAllowOnceItSeesTheApproval(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: policy.FromFunc("v1", func(ctx context.Context, in policy.Input) (policy.Decision, error) {
+		if in.Approval != nil {
+			return answer(policy.Allow)(ctx, in)
+		}
+		return answer(policy.RequireApproval)(ctx, in)
+	})})
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	want(t, s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID}), verbatim.StatusOK, verbatim.CodeOK)
+	s.runs(1)
+}
+
 func TestStopLeavesNothingClaimed(t *testing.T) {
 	t.Parallel()
 	stop := sqlite.Stop{Tenant: "acme", Tool: "note", By: "ada", Reason: "incident"}
