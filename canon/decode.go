@@ -122,6 +122,7 @@ func (d *scanner) begin(text string, opt Options) {
 	d.nodes, d.depth = 0, 0
 	d.dirty = !utf8.ValidString(text)
 	d.mem.expect(text)
+	d.mem.reserve()
 	if d.elems == nil {
 		d.elems = make([]Value, 0, min(d.mem.moreElems, ordinary))
 	}

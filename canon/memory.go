@@ -35,6 +35,43 @@ func (m *memory) expect(s string) {
 	}
 }
 
+// Trees of one ordinary call are one allocation.
+type (
+	tinyTree struct {
+		kids    [2]children
+		members [6]Member
+	}
+	smallTree struct {
+		kids    [4]children
+		members [16]Member
+		elems   [4]Value
+	}
+	mediumTree struct {
+		kids    [8]children
+		members [24]Member
+		elems   [8]Value
+	}
+)
+
+// reserve makes the first pieces, if the text is likely to need no others.
+func (m *memory) reserve() {
+	fit := func(kids, members, elems int) bool {
+		return m.moreKids <= kids && m.moreMembers <= members && m.moreElems <= elems
+	}
+	switch {
+	case m.moreKids == 0:
+	case fit(2, 6, 0):
+		t := new(tinyTree)
+		m.kids, m.members = t.kids[:], t.members[:]
+	case fit(4, 16, 4):
+		t := new(smallTree)
+		m.kids, m.members, m.elems = t.kids[:], t.members[:], t.elems[:]
+	case fit(8, 24, 8):
+		t := new(mediumTree)
+		m.kids, m.members, m.elems = t.kids[:], t.members[:], t.elems[:]
+	}
+}
+
 // piece returns how many entries to allocate where n are needed at once and
 // more are likely to be needed in all.
 func piece(n, more int) int { return max(n, min(more, largePiece)) }

@@ -44,14 +44,20 @@ func (o Options) canon() canon.Options {
 // [canon.Violations], or wraps canon.ErrOptions.
 func Arguments(raw []byte, opt Options) (canon.Value, error) {
 	v, err := canon.Decode(raw, opt.canon())
-	var refused canon.Violations
 	switch {
-	case errors.As(err, &refused):
-		return canon.Value{}, explain(raw, refused)
 	case err != nil:
-		return canon.Value{}, err
+		return canon.Value{}, refusal(raw, err)
 	case v.Kind() != canon.Object:
 		return canon.Value{}, refuseRoot(raw, v)
 	}
 	return v, nil
+}
+
+// refusal explains what the decoder has found; other errors stay as they are.
+func refusal(raw []byte, err error) error {
+	var refused canon.Violations
+	if errors.As(err, &refused) {
+		return explain(raw, refused)
+	}
+	return err
 }
