@@ -1,6 +1,7 @@
 package cedar
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/cedar-policy/cedar-go/types"
@@ -32,54 +33,80 @@ func (e *Engine) Answer(in policy.Input) (policy.Decision, bool) {
 	if !known || a.group == "" || a.group != groupOf(in.Tool) || !a.program.bounded(&in) {
 		return policy.Decision{}, false
 	}
-	resource, ok := a.resource(&in)
-	if !ok {
-		return policy.Decision{}, false
-	}
 	c := calls.Get().(*call)
 	defer calls.Put(c)
 	defer c.clear()
-	c.in, c.args, c.resource = in, in.Proposal.Args.Value(), resource
-	if !a.program.run(c) {
+	c.in = in
+	if !c.targets(a) {
 		return policy.Decision{}, false
 	}
-	d := c.decision()
+	c.args = in.Proposal.Args.Value()
+	d, ok := a.program.answer(c)
 	d.PolicyVersion = a.version
-	return d, true
+	return d, ok
 }
 
 // bounded reports whether running the program is little work.
 func (p *program) bounded(in *policy.Input) bool {
 	size := len(in.Proposal.Args.Text()) + len(in.Session.Roles) + len(in.Session.Taint) +
 		len(in.Proposal.Changes) + len(in.Proposal.Evidence)
+	size *= max(1, len(in.Proposal.Targets))
 	return size <= maxWork/(reading+p.cost+len(p.places)+len(p.tests))
 }
 
-// resource is the one thing that the call acts on. It reports false if there
-// are several, or one that the catalog does not give to the tool.
-func (a *operation) resource(in *policy.Input) (types.EntityUID, bool) {
-	switch len(in.Proposal.Targets) {
-	case 0:
-		return types.NewEntityUID(typeTool, a.uid.ID), true
-	case 1:
-		t := in.Proposal.Targets[0]
-		et, known := a.targets[t.Type]
-		return types.NewEntityUID(et, types.String(t.ID)), known
-	default:
-		return types.EntityUID{}, false
+// maxTargets is how many targets a call may have to be answered at once.
+const maxTargets = 8
+
+// targets finds what the call acts on, as [resources] does. It reports false
+// if that is much, or something that the catalog does not give to the tool.
+func (c *call) targets(a *operation) bool {
+	if len(c.in.Proposal.Targets) > maxTargets {
+		return false
 	}
+	for i := range c.in.Proposal.Targets {
+		t := &c.in.Proposal.Targets[i]
+		et, known := a.targets[t.Type]
+		if !known {
+			return false
+		}
+		uid := types.NewEntityUID(et, types.String(t.ID))
+		if !slices.Contains(c.acted, uid) {
+			c.acted = append(c.acted, uid)
+		}
+	}
+	if len(c.acted) == 0 {
+		c.acted = append(c.acted, types.NewEntityUID(typeTool, a.uid.ID))
+	}
+	return true
 }
 
-// run loads the places and asks every rule. It reports false where Cedar must
-// judge.
-func (p *program) run(c *call) bool {
+// answer loads the places and asks every rule about every target. It reports
+// false where Cedar must judge.
+func (p *program) answer(c *call) (policy.Decision, bool) {
 	for i := range p.places {
 		s, ok := p.places[i].load(c.args)
 		if !ok {
-			return false
+			return policy.Decision{}, false
 		}
 		c.spots = append(c.spots, s)
 	}
+	var several []policy.Decision
+	for _, resource := range c.acted {
+		c.resource = resource
+		if !p.run(c) {
+			return policy.Decision{}, false
+		}
+		if len(c.acted) == 1 {
+			return c.decision(), true
+		}
+		several = append(several, c.decision())
+	}
+	return policy.Combine(several...), true
+}
+
+// run asks every rule about one target.
+func (p *program) run(c *call) bool {
+	c.permits, c.forbids = c.permits[:0], c.forbids[:0]
 	for i := range p.tests {
 		t := &p.tests[i]
 		holds := t.says(c)
@@ -107,8 +134,9 @@ func (c *call) decision() policy.Decision {
 
 // clear lets go of everything that belongs to the call.
 func (c *call) clear() {
+	clear(c.acted)
 	clear(c.spots)
 	clear(c.forbids)
 	clear(c.permits)
-	*c = call{spots: c.spots[:0], forbids: c.forbids[:0], permits: c.permits[:0]}
+	*c = call{acted: c.acted[:0], spots: c.spots[:0], forbids: c.forbids[:0], permits: c.permits[:0]}
 }

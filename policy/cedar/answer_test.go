@@ -21,7 +21,7 @@ var conditions = []string{
 	`context.args.amount <= 500`, `context.args.amount < 5`, `context.args.amount > -3`, `context.args.amount >= 9007199254740991`,
 	`context.args.amount == 5`, `context.args.amount != 5`, `context.args.amount + 5 > 10`, `context.args.amount - 500 == 0`,
 	`-context.args.amount < 0`, `context.args.amount + 9223372036854775807 > 5`, `context.args.amount - 9223372036854775807 > 5`,
-	`context.args.amount * 2 > 10`, `500 >= context.args.amount`, `[1, 5, 500].contains(context.args.amount)`,
+	`context.args.amount * 2 > 10`, `context.args.amount * 9223372036854775807 > 10`, `context.args.amount * -1 <= context.args.amount`, `500 >= context.args.amount`, `[1, 5, 500].contains(context.args.amount)`,
 	`context.args.currency == "EUR"`, `context.args.currency != context.args.vendor`, `["EUR", "Ünit"].contains(context.args.currency)`,
 	`context.args.vendor like "V*"`, `context.args.vendor like "*\*"`, `context.args.currency == ""`,
 	`context.args has note`, `context.args has note && context.args.note == "x"`, `if context.args has note then context.args.note like "*" else true`,
@@ -32,6 +32,7 @@ var conditions = []string{
 	`context.nulls.isEmpty()`, `context.nulls.contains("/to/limit")`,
 	`context.args has tags && context.args.tags.items.contains("a")`, `context.args has tags && context.args.tags.length > 1`,
 	`context.args has tags && context.args.tags.items.containsAny(["a", "z"])`, `context.args has tags && context.args.tags.items.isEmpty()`,
+	`context.args has tags && context.args.tags.items.containsAll(["a", "b"])`, `context.taint.containsAny(["web", "x"])`, `context.changes.containsAll(["default:/currency"])`,
 	`context.args has weights && context.args.weights.items.contains(decimal("1.5"))`, `context.args has weights && context.args.weights.length == 2`,
 	`context.args has lines && context.args.lines.items.contains({"sku": "x", "n": 2})`,
 	`context.args has to`, `context.args has to && context.args.to.id == context.args.vendor`,
@@ -109,7 +110,7 @@ func drawInput(t *rapid.T) policy.Input {
 	if one("", "a") != "" {
 		in.Approval = &policy.ApprovalFacts{ID: one("A", "B"), Voters: []string{one("bob", "eve")}}
 	}
-	for range rapid.SampledFrom([]int{0, 1, 1, 1, 2}).Draw(t, "targets") {
+	for range rapid.SampledFrom([]int{0, 1, 1, 2, 3}).Draw(t, "targets") {
 		in.Proposal.Targets = append(in.Proposal.Targets, snapshot.Target{Type: rapid.SampledFrom([]string{"vendor", "vendor", "vendor", "vendor", "other"}).Draw(t, "type"), ID: one("V1", "V2")})
 	}
 	if one("", "c") != "" {
@@ -176,7 +177,7 @@ func TestCommonRulesAreAnsweredAtOnce(t *testing.T) {
 		"overflow is Cedar's to tell":       {`context.args.amount + 9223372036854775807 > 1`, pay, false},
 		"value that does not fit":           {`context.args has rate`, `{"amount":1,"currency":"EUR","vendor":"V","rate":0.00001}`, false},
 		"null":                              {`context.args has region`, `{"amount":1,"currency":"EUR","vendor":"V","region":null}`, false},
-		"operator that is not compiled":     {`context.args.amount * 2 > 1`, pay, false},
+		"operator that is not compiled":     {`[context.args].contains(context.args)`, pay, false},
 		"large arguments for a long answer": {`context.args.amount > 1`, `{"amount":1,"currency":"EUR","vendor":"` + strings.Repeat("V", 1<<19) + `"}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -54,6 +54,8 @@ func (c *compiler) expression(n ast.IsNode) code {
 		return c.arithmetic(n.BinaryNode, sum)
 	case ast.NodeTypeSub:
 		return c.arithmetic(n.BinaryNode, difference)
+	case ast.NodeTypeMult:
+		return c.arithmetic(n.BinaryNode, product)
 	case ast.NodeTypeIfThenElse:
 		return c.choice(n)
 	case ast.NodeTypeExtensionCall:
@@ -79,13 +81,13 @@ func (c *compiler) logic(n ast.IsNode) func(*call) bool {
 	case ast.NodeTypeNotEquals:
 		return not(c.equal(n.BinaryNode))
 	case ast.NodeTypeLessThan:
-		return c.ordered(n.Left, n.Right, func(a, b int64) bool { return a < b })
+		return c.less(n.Left, n.Right)
 	case ast.NodeTypeLessThanOrEqual:
-		return c.ordered(n.Left, n.Right, func(a, b int64) bool { return a <= b })
+		return not(c.less(n.Right, n.Left))
 	case ast.NodeTypeGreaterThan:
-		return c.ordered(n.Left, n.Right, func(a, b int64) bool { return a > b })
+		return c.less(n.Right, n.Left)
 	case ast.NodeTypeGreaterThanOrEqual:
-		return c.ordered(n.Left, n.Right, func(a, b int64) bool { return a >= b })
+		return not(c.less(n.Left, n.Right))
 	case ast.NodeTypeLike:
 		return c.like(n)
 	case ast.NodeTypeIn:
@@ -94,6 +96,10 @@ func (c *compiler) logic(n ast.IsNode) func(*call) bool {
 		return c.entityIs(n)
 	case ast.NodeTypeContains:
 		return c.contains(n)
+	case ast.NodeTypeContainsAny:
+		return c.containsSome(n.BinaryNode, slices.ContainsFunc[[]string])
+	case ast.NodeTypeContainsAll:
+		return c.containsSome(n.BinaryNode, every)
 	case ast.NodeTypeIsEmpty:
 		return c.isEmpty(n)
 	default:
@@ -138,13 +144,13 @@ func (c *compiler) equal(n ast.BinaryNode) func(*call) bool {
 	}
 }
 
-// ordered compares whole numbers, or moments.
-func (c *compiler) ordered(left, right ast.IsNode, holds func(a, b int64) bool) func(*call) bool {
+// less compares whole numbers, or moments.
+func (c *compiler) less(left, right ast.IsNode) func(*call) bool {
 	a, b := c.expression(left), c.expression(right)
 	if a.kind != b.kind || a.whole == nil {
 		return unclear
 	}
-	return func(k *call) bool { return holds(a.whole(k), b.whole(k)) }
+	return func(k *call) bool { return a.whole(k) < b.whole(k) }
 }
 
 // arithmetic leaves a call on which the result does not fit to Cedar, whose
@@ -171,6 +177,14 @@ func sum(a, b int64) (int64, bool) {
 func difference(a, b int64) (int64, bool) {
 	out := a - b
 	return out, (out < a) == (b > 0)
+}
+
+func product(a, b int64) (int64, bool) {
+	if a == 0 || b == 0 {
+		return 0, true
+	}
+	out := a * b
+	return out, (out < 0) == ((a < 0) != (b < 0)) && out/a == b
 }
 
 func (c *compiler) negated(n ast.NodeTypeNegate) code {

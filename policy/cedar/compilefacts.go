@@ -190,6 +190,23 @@ func (c *compiler) contains(n ast.NodeTypeContains) func(*call) bool {
 	return func(k *call) bool { return list(k, element.text(k)) }
 }
 
+// containsSome compiles list.containsAny(["a", "b"]) and the like.
+func (c *compiler) containsSome(n ast.BinaryNode, of func([]string, func(string) bool) bool) func(*call) bool {
+	list := c.list(n.Left)
+	texts, wholes, ok := listLiteral(n.Right)
+	if list == nil || !ok || len(texts) == 0 || len(wholes) > 0 {
+		return unclear
+	}
+	c.out.cost += len(texts)
+	return func(k *call) bool {
+		return of(texts, func(text string) bool { return list(k, text) })
+	}
+}
+
+func every(texts []string, in func(string) bool) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool { return !in(text) })
+}
+
 // listLiteral takes a set of literals apart.
 func listLiteral(n ast.IsNode) (texts []string, wholes []int64, ok bool) {
 	set, ok := n.(ast.NodeTypeSet)

@@ -29,9 +29,10 @@ type test struct {
 type call struct {
 	in       policy.Input
 	args     canon.Value
-	resource types.EntityUID
-	spots    []spot // of the places of the program
-	left     bool   // something happened that Cedar must judge
+	acted    []types.EntityUID // what is acted on, each once
+	resource types.EntityUID   // the one of these that is asked about
+	spots    []spot            // of the places of the program
+	left     bool              // something happened that Cedar must judge
 	forbids  []*rule
 	permits  []*rule
 }

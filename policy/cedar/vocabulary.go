@@ -18,7 +18,7 @@ type operation struct {
 	byID      map[string]*rule
 	facts     []string     // members of context that the rules read
 	self      types.Entity // of the action
-	program   *program // nil for a stranger
+	program   *program     // nil for a stranger
 	version   string
 }
 
