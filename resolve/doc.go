@@ -1,5 +1,8 @@
 // Package resolve replaces what was said by what is meant: aliases by stable
-// ids, amounts with units and currency names by minor units and a code.
+// ids ([Table]), amounts with units and currency names by minor units and a
+// code ([Money]), quantities by whole base units ([Quantity]), paths by real
+// paths below a root ([Path]), URLs, addresses and times by their one spelling
+// ([URL], [Email], [Instant]).
 //
 // In: the arguments after the schema and the rules of the tool's catalog
 // entry. Out: the arguments with the canonical results in place of their

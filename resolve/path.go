@@ -52,7 +52,7 @@ type PathOptions struct {
 // as ambiguous.
 //
 // An answer is true at the time it is given. What runs later must open it so
-// that a link put in its way meanwhile leads nowhere else: see [Path.Below].
+// that a link put in its way meanwhile leads nowhere else: see [Path.OpenFile].
 type Path struct {
 	rules   pathRules
 	roots   []string // with slashes
@@ -111,8 +111,8 @@ func (p *Path) realFolder(name string) (string, error) {
 
 // Below returns the longest root that an answer lies in, in the form of the
 // system, and the rest of the answer relative to it; "." for the root itself.
-// A Go tool opens it as os.OpenRoot(root) and then rel, which no symbolic link
-// can lead out of the root.
+// [os.OpenRoot] on root and then rel never leads out of the root;
+// [Path.OpenFile] opens nothing but the answer itself.
 func (p *Path) Below(answer string) (root, rel string, ok bool) {
 	for _, r := range p.roots {
 		inside := answer == r || strings.HasPrefix(answer, strings.TrimSuffix(r, "/")+"/")
