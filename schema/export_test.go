@@ -18,3 +18,16 @@ func (s *Schema) IsQuick(v canon.Value) bool {
 	_, _, ok := s.applyQuick(v)
 	return ok
 }
+
+// MatchPattern matches by the automaton, if there is one and it can tell, and
+// by the regular expression.
+func MatchPattern(source, text string) (quick, known, full bool, err error) {
+	p, err := compilePattern(source)
+	if err != nil {
+		return false, false, false, err
+	}
+	if p.fast != nil {
+		quick, known = p.fast.match(text)
+	}
+	return quick, known, p.re.MatchString(text), nil
+}

@@ -27,6 +27,7 @@ const maxPattern = 8 << 10
 type pattern struct {
 	re   *regexp.Regexp
 	size int
+	fast *automaton // nil if the pattern needs re alone
 }
 
 // match reports whether the pattern occurs in s, and pays for the work.
@@ -34,7 +35,14 @@ func (p *pattern) match(r *run, s string) bool {
 	return r.spend(1+len(s)*p.size/64) && p.matches(s)
 }
 
-func (p *pattern) matches(s string) bool { return p.re.MatchString(s) }
+func (p *pattern) matches(s string) bool {
+	if p.fast != nil {
+		if ok, known := p.fast.match(s); known {
+			return ok
+		}
+	}
+	return p.re.MatchString(s)
+}
 
 // compilePattern compiles an ECMA-262 pattern for RE2. Syntax that RE2 has
 // not, or that it reads in another way, is refused.
@@ -52,20 +60,20 @@ func compilePattern(source string) (*pattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q is not one that RE2 can match: %w", clip(source), err)
 	}
-	size, err := programSize(t.out.String())
-	return &pattern{re, size}, err
+	prog, err := program(t.out.String())
+	if err != nil {
+		return nil, err
+	}
+	return &pattern{re, len(prog.Inst), newAutomaton(prog, len(source))}, nil
 }
 
-func programSize(expr string) (int, error) {
+// program is what package regexp compiles expr to.
+func program(expr string) (*syntax.Prog, error) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	prog, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return 0, err
-	}
-	return len(prog.Inst), nil
+	return syntax.Compile(tree.Simplify())
 }
 
 type translator struct {
