@@ -7,6 +7,8 @@ import (
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
@@ -90,4 +92,36 @@ func TestApprovalIsConsumedOnceWhateverTheRowSays(t *testing.T) {
 	}
 	want(t, s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID}), verbatim.StatusInProgress, verbatim.CodeInProgress)
 	s.runs(0)
+}
+
+func TestToolWithoutAHandlerIsProvedNotToHaveRun(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]catalog.Spec{"mutation": ordinary("x", noteSchema), "read": reading("x", noteSchema)} {
+		s := newStage(t, parts{spec: spec})
+		gate := s.Gate.With(verbatim.Toolset{"x": {Tool: s.bound.Tool}})
+		o, err := gate.Call(t.Context(), s.Session(), verbatim.Call{Tool: "x", Arguments: []byte(`{}`)})
+		if err != nil || o.Code != verbatim.CodeToolNotRun || o.Evidence != action.EvidenceProved {
+			t.Errorf("%s: %s %q %v", name, o.Code, o.Evidence, err)
+		}
+	}
+}
+
+func TestApprovedReadEndsLikeARead(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{spec: reading("look", noteSchema), policy: decide(policy.RequireApproval)})
+	s.probe.set(failing(execute.ErrLost))
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	want(t, s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID}), verbatim.StatusFailed, verbatim.CodeToolError)
+	s.state(o.ActionID, action.Failed) // it changes nothing, so nothing is uncertain
+}
+
+func TestCallBesideAnUncertainOneMakesNoRow(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{})
+	s.probe.set(failing(execute.ErrLost))
+	s.call(`{}`)
+	want(t, s.call(`{}`), verbatim.StatusUncertain, verbatim.CodeOutcomeUncertain)
+	if n := len(s.rows()); n != 1 {
+		t.Errorf("%d rows", n)
+	}
 }
