@@ -1,6 +1,13 @@
 package cedar
 
-import "github.com/seed-de4804fb/verbatim/schema"
+import (
+	"context"
+
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/schema"
+)
 
 // ToolModel lets tests describe a tool without a JSON Schema.
 type ToolModel struct {
@@ -22,3 +29,26 @@ func LoadModels(files map[string][]byte, tools []ToolModel, opt Options) (*Engin
 	}
 	return load(files, known, opt)
 }
+
+// Wasteful is the engine without any shortcut: Cedar's evaluator gets every
+// fact and every argument, whether a rule reads it or not.
+type Wasteful struct{ plain *Engine }
+
+func WithoutShortcuts(e *Engine) Wasteful {
+	plain := &Engine{actions: map[types.EntityUID]*operation{}, rules: e.rules, groups: e.groups}
+	for uid, a := range e.actions {
+		all := *a
+		all.wanted, all.facts = nil, nil
+		for name := range contextType(&shape{form: formRecord}) {
+			all.facts = append(all.facts, string(name))
+		}
+		plain.actions[uid] = &all
+	}
+	return Wasteful{plain}
+}
+
+func (w Wasteful) Decide(ctx context.Context, in policy.Input) (policy.Decision, error) {
+	return w.plain.Decide(ctx, in)
+}
+
+func (w Wasteful) Version(tool string) string { return w.plain.Version(tool) }

@@ -130,8 +130,26 @@ func (e *Engine) bind(a *operation) {
 	}
 	slices.Sort(a.facts)
 	a.facts = slices.Compact(a.facts)
+	a.wanted = wanted(a.rules)
 	a.self = a.entity()
 	a.version = a.digest()
+}
+
+// wanted returns the members of the arguments that rules read, nil if one of
+// them reads the arguments as a whole.
+func wanted(rules []*rule) []string {
+	names := []string{}
+	for _, r := range rules {
+		for _, place := range r.reads.args {
+			if len(place.path) == 0 {
+				return nil
+			}
+			if !slices.Contains(names, place.path[0]) {
+				names = append(names, place.path[0])
+			}
+		}
+	}
+	return names
 }
 
 // action returns what is asked for. A tool that was not there when the

@@ -86,7 +86,7 @@ func contextOf(in policy.Input, a *operation, args canon.Value) types.Record {
 func fact(name string, in policy.Input, a *operation, args canon.Value) types.Value {
 	switch name {
 	case "args":
-		return record(args, a.args)
+		return a.readArgs(args)
 	case "agent":
 		return types.String(in.Session.Agent)
 	case "owner":
@@ -115,6 +115,26 @@ func fact(name string, in policy.Input, a *operation, args canon.Value) types.Va
 		return approvalFacts(in.Approval)
 	}
 	return nil
+}
+
+// readArgs is the record of the arguments, with the members that the rules of
+// the operation read.
+func (a *operation) readArgs(args canon.Value) types.Record {
+	if a.wanted == nil {
+		return record(args, a.args)
+	}
+	out := make(types.RecordMap, len(a.wanted))
+	for _, name := range a.wanted {
+		value, present := args.Get(name)
+		m, shown := a.args.member(name)
+		if !present || !shown || value.IsNull() {
+			continue
+		}
+		if converted, ok := convert(value, m.shape); ok {
+			out[types.String(name)] = converted
+		}
+	}
+	return types.NewRecord(out)
 }
 
 func present(s string) types.Value {

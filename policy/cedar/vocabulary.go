@@ -17,6 +17,7 @@ type operation struct {
 	rules     []*rule // that can apply, in load order
 	byID      map[string]*rule
 	facts     []string     // members of context that the rules read
+	wanted    []string     // members of the arguments that the rules read; nil: all
 	self      types.Entity // of the action
 	program   *program     // nil for a stranger
 	version   string
