@@ -206,3 +206,39 @@ func TestLongNamesAreNotAskedAbout(t *testing.T) {
 		t.Errorf("asked about %d bytes", asked)
 	}
 }
+
+// TestCheckLooksIntoDecodedTrees: what a decoder with other rules has made is
+// not taken on trust.
+func TestCheckLooksIntoDecodedTrees(t *testing.T) {
+	t.Parallel()
+	decoded := func(text string) canon.Value {
+		v, err := canon.Decode([]byte(text), canon.Options{MaxDepth: canon.CeilingDepth, MaxNodes: canon.CeilingNodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return canon.ObjectValue(canon.Member{Name: "m", Value: v})
+	}
+	for name, tc := range map[string]struct {
+		text, pointer, rule string
+	}{
+		"a rounded number": {`[0,{"n":1e20}]`, "/m/1/n", canon.RuleUnsafeInteger},
+		"case twins":       {`[{"a":1,"A":2}]`, "/m/0/A", canon.RuleCaseTwin},
+		"too deep":         {strings.Repeat("[", 64) + strings.Repeat("]", 64), "/m" + strings.Repeat("/0", 63), canon.RuleDepth},
+		"too many":         {"[0" + strings.Repeat(",0", canon.DefaultMaxNodes-2) + "]", "/m/99998", canon.RuleNodes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := canon.CheckWithin(decoded(tc.text), strict)
+			var vs canon.Violations
+			if !errors.As(err, &vs) || len(vs) != 1 {
+				t.Fatalf("got error %v, want one violation", err)
+			}
+			if diff := cmp.Diff([]any{tc.pointer, tc.rule, -1}, []any{vs[0].Pointer, vs[0].Rule, vs[0].Offset}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if err := canon.CheckWithin(decoded(`{"a":[1,-2,0.5,"x",{"b":null}]}`), strict); err != nil {
+		t.Error(err)
+	}
+}

@@ -27,6 +27,10 @@ type scanner struct {
 	twins   twins
 	buf     []byte
 
+	// sound is set inside of what Decode has made, where [Check] need not look
+	// at text and names again.
+	sound bool
+
 	all   bool
 	at    []token // of the open containers, outermost first
 	found Violations
