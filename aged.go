@@ -19,7 +19,7 @@ const maxAge = 5 * time.Second
 // runs, the new answer never does (semantics §3).
 func (g *Gate) aged(ctx context.Context, p *proposal, d policy.Decision) (Code, string, error) {
 	if !g.inForce(p) {
-		return CodeApprovalStale, "policyVersion", nil
+		return CodePolicyChanged, "policyVersion", nil
 	}
 	if len(p.answered) == 0 && d.ExpiresAt.IsZero() {
 		return "", "", nil

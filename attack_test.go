@@ -109,7 +109,7 @@ func TestRulesReplacedDuringTheWalkDoNotComeBack(t *testing.T) {
 	l = newLive(old)
 	s := newStage(t, parts{policy: l})
 	o := s.call(`{}`)
-	want(t, o, verbatim.StatusDenied, verbatim.CodeApprovalStale)
+	want(t, o, verbatim.StatusDenied, verbatim.CodePolicyChanged)
 	if o.Member != "policyVersion" {
 		t.Errorf("member %q", o.Member)
 	}
@@ -133,7 +133,7 @@ func TestOldRulesNeverOvertakeNewOnesAtTheCommitPoint(t *testing.T) {
 		want(t, s.call(`{}`), verbatim.StatusDenied, verbatim.CodePolicyDenied) // the store learns of v2
 		return nil
 	})
-	want(t, s.call(`{}`), verbatim.StatusDenied, verbatim.CodeApprovalStale)
+	want(t, s.call(`{}`), verbatim.StatusDenied, verbatim.CodePolicyChanged)
 	s.runs(1)
 }
 
@@ -145,7 +145,7 @@ func TestRulesReplacedDuringADryRunDoNotDecide(t *testing.T) {
 		spec.DryRun = dryRun(func() { l.replace(policy.FromFunc("v2", answer(policy.Deny))) })
 		s := newStage(t, parts{spec: spec, policy: l})
 		o := s.call(`{}`)
-		want(t, o, verbatim.StatusDenied, verbatim.CodeApprovalStale)
+		want(t, o, verbatim.StatusDenied, verbatim.CodePolicyChanged)
 		if o.Member != "policyVersion" {
 			t.Errorf("member %q", o.Member)
 		}

@@ -70,7 +70,7 @@ func TestCommitPointOfAnAllowedCallComparesTheRules(t *testing.T) {
 	})
 	c := verbatim.Call{Arguments: []byte(`{}`), IdempotencyKey: "k"}
 	got := s.with(c)
-	want(t, got, verbatim.StatusDenied, verbatim.CodeApprovalStale)
+	want(t, got, verbatim.StatusDenied, verbatim.CodePolicyChanged)
 	s.state(got.ActionID, action.Denied)
 	s.runs(0)
 	want(t, s.with(c), verbatim.StatusOK, verbatim.CodeOK) // decided again, under rules that are registered

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/policy"
 )
 
 // earlier looks for what this call already is: an action under its
@@ -36,7 +37,7 @@ func (g *Gate) keyed(ctx context.Context, p *proposal) (*action.Action, *Outcome
 		return nil, nil, err
 	}
 	if o := differs(a, p); o != nil {
-		return nil, o, nil
+		return nil, o, g.turnAway(ctx, p, o)
 	}
 	if a, err = g.current(ctx, a, p); err != nil {
 		return nil, nil, err
@@ -108,13 +109,15 @@ func sameRequest(a action.Action, p *proposal) bool {
 func (g *Gate) named(ctx context.Context, p *proposal) (*action.Action, *Outcome, error) {
 	a, err := g.cfg.Store.Action(ctx, p.session.Tenant, p.call.Approval)
 	if errors.Is(err, action.ErrNotFound) || err == nil && !mine(a, p) {
-		return nil, &Outcome{Status: StatusDenied, Code: CodeApprovalUnknown, Tool: p.name()}, nil
+		o := &Outcome{Status: StatusDenied, Code: CodeApprovalUnknown, Tool: p.name()}
+		return nil, o, g.turnAway(ctx, p, o)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if !sameRequest(a, p) {
-		return nil, problem(a, CodeApprovalMismatch, differingMember(a.Payload.Requested, p.request)), nil
+		o := problem(a, CodeApprovalMismatch, differingMember(a.Payload.Requested, p.request))
+		return nil, o, g.turnAway(ctx, p, o)
 	}
 	if o, err := g.foreignKey(ctx, a, p); o != nil || err != nil {
 		return nil, o, err
@@ -154,7 +157,8 @@ func (g *Gate) foreignKey(ctx context.Context, a action.Action, p *proposal) (*O
 	if err != nil {
 		return nil, err
 	}
-	return problem(other, CodeIdempotencyMismatch, ""), nil
+	o := problem(other, CodeIdempotencyMismatch, "")
+	return o, g.turnAway(ctx, p, o)
 }
 
 // differingMember points at the first member that differs, in the order of
@@ -213,6 +217,13 @@ func problem(a action.Action, code Code, member string) *Outcome {
 	o := outcomeOf(a)
 	o.Status, o.Code, o.Member, o.Output = statusOf(code), code, member, nil
 	return &o
+}
+
+// turnAway records that a call leaned on an action that it is not. The answer
+// goes on naming that action, which stays as it is.
+func (g *Gate) turnAway(ctx context.Context, p *proposal, o *Outcome) error {
+	_, err := g.refuse(ctx, p, policy.Decision{}, o.Code, o.Member)
+	return err
 }
 
 // compare says how the approval differs from the call walked again: the code

@@ -18,7 +18,9 @@ const (
 	CodeUnknownTool         Code = "unknown_tool"
 	CodeDefinitionChanged   Code = "definition_changed"
 	CodeToolRefused         Code = "tool_refused"
+	CodeInvalidSession      Code = "invalid_session"
 	CodePolicyDenied        Code = "policy_denied"
+	CodePolicyChanged       Code = "policy_changed"
 	CodePolicyNotConfigured Code = "policy_not_configured"
 	CodePolicyError         Code = "policy_error"
 	CodeInvalidPolicyResult Code = "invalid_policy_result"
@@ -60,6 +62,8 @@ var codeTexts = map[Code]string{
 	CodeUnknownTool:         "There is no such tool here. Use only listed tools.",
 	CodeDefinitionChanged:   "The tool's definition is not the one that was approved for use. An operator must review it first.",
 	CodeToolRefused:         "The tool's definition cannot be enforced, so the tool is closed. An operator must look at it.",
+	CodeInvalidSession:      "The caller is not known well enough to act. An operator must look at the configuration.",
+	CodePolicyChanged:       "The rules changed while this call was on its way. It did not run. Propose it again if it is still wanted.",
 	CodePolicyDenied:        "Policy does not allow this call. Do not repeat it.",
 	CodePolicyNotConfigured: "No policy is configured, so nothing is allowed. An operator must add one.",
 	CodePolicyError:         "Policy could not be evaluated for this call, so it is denied.",

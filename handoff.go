@@ -31,7 +31,7 @@ func (g *Gate) walkHandoff(ctx context.Context, s Session, h Handoff) (Outcome, 
 // proposeHandoff shares strict decoding and freezing with calls.
 func (g *Gate) proposeHandoff(ctx context.Context, s Session, c Call) (*proposal, error) {
 	if err := s.Validate(); err != nil {
-		return nil, err
+		return nil, &sessionError{err}
 	}
 	now, err := g.cfg.Store.Now(ctx)
 	if err != nil {

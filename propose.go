@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -38,12 +37,19 @@ type inputError struct {
 func (e *inputError) Error() string { return e.stage + ": " + e.err.Error() }
 func (e *inputError) Unwrap() error { return e.err }
 
+// sessionError is a session that cannot act: a fault of the host, not of the
+// model.
+type sessionError struct{ err error }
+
+func (e *sessionError) Error() string { return "session: " + e.err.Error() }
+func (e *sessionError) Unwrap() error { return e.err }
+
 // propose takes bytes to a frozen proposal: decode, schema, resolve,
 // identity, snapshot, each on what the one before produced. It fails with an
-// inputError, or with another error where session or store is broken.
+// inputError, a sessionError, or another error where the store is broken.
 func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error) {
 	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("session: %w", err)
+		return nil, &sessionError{err}
 	}
 	now, err := g.cfg.Store.Now(ctx)
 	if err != nil {
@@ -119,7 +125,7 @@ func (g *Gate) parse(ctx context.Context, p *proposal) ([]canon.Change, error) {
 	}
 	fills, err := fills(p.session, p.tool.Identity)
 	if err != nil {
-		return nil, fmt.Errorf("session: %w", err)
+		return nil, &sessionError{err}
 	}
 	out, err := g.apply(ctx, p.tool.Proposal, p.request, fills)
 	if err != nil {
@@ -236,6 +242,11 @@ func fingerprint(p *proposal) canon.Digest {
 // reject records refused input as an event without payload and words it for
 // the model.
 func (g *Gate) reject(ctx context.Context, s Session, c Call, err error) (Outcome, error) {
+	var session *sessionError
+	if errors.As(err, &session) { // nobody to record it for
+		g.log.Error("a call was refused", "error", err)
+		return Outcome{Status: StatusDenied, Code: CodeInvalidSession}, nil
+	}
 	var in *inputError
 	if !errors.As(err, &in) {
 		return Outcome{Tool: c.Tool}, err

@@ -61,7 +61,11 @@ func (g *Gate) recheck(ctx context.Context, p *proposal, d policy.Decision, a ac
 	if code, member := g.previewAgain(ctx, p, a); code != "" {
 		return code, member, nil
 	}
-	return g.aged(ctx, p, d)
+	code, member, err = g.aged(ctx, p, d)
+	if code == CodePolicyChanged { // here it is an approval that no longer holds
+		code = CodeApprovalStale
+	}
+	return code, member, err
 }
 
 // previewAgain makes the dry run once more where the catalog asks for it.

@@ -72,6 +72,9 @@ func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Act
 	if a.State == action.Claimed {
 		return g.void(ctx, a, code, member, "")
 	}
+	if code == CodeApprovalStale { // there was no approval
+		code = CodePolicyChanged
+	}
 	return g.refuse(ctx, p, policy.Decision{PolicyVersion: a.Decision.PolicyVersion, Rules: a.Decision.Rules}, code, member)
 }
 
