@@ -242,3 +242,50 @@ func TestCheckLooksIntoDecodedTrees(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAmendTrustsOnlyWhatIsSound: an amended object counts as decoded if a
+// decoder could have returned it, and Check agrees.
+func TestAmendTrustsOnlyWhatIsSound(t *testing.T) {
+	t.Parallel()
+	old, err := canon.Decode([]byte(`{"a":1,"b":{"c":"x"}}`), canon.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := old.Members()[0], old.Members()[1]
+	member := func(name string, v canon.Value) canon.Member { return canon.Member{Name: name, Value: v} }
+	built := canon.ObjectValue(member("x", canon.StringValue("\xff")))
+	for name, tc := range map[string]struct {
+		from    canon.Value
+		members []canon.Member
+		sound   bool
+	}{
+		"nothing new":              {old, []canon.Member{a, b}, true},
+		"one more":                 {old, []canon.Member{a, b, member("d", canon.StringValue("y"))}, true},
+		"a decoded one":            {old, []canon.Member{a, b, member("d", old)}, true},
+		"another value":            {old, []canon.Member{a, member("b", canon.BoolValue(true))}, true},
+		"one less":                 {old, []canon.Member{a}, false},
+		"another name":             {old, []canon.Member{a, member("B", b.Value)}, false},
+		"a name twice":             {old, []canon.Member{a, b, member("a", canon.NullValue())}, false},
+		"a new name twice":         {old, []canon.Member{a, b, member("d", canon.NullValue()), member("d", canon.NullValue())}, false},
+		"a name that is no text":   {old, []canon.Member{a, b, member("\xff", canon.NullValue())}, false},
+		"a string that is no text": {old, []canon.Member{a, b, member("d", canon.StringValue("\xff"))}, false},
+		"no value":                 {old, []canon.Member{a, b, member("d", canon.Value{})}, false},
+		"a built value":            {old, []canon.Member{a, b, member("d", built)}, false},
+		"of a built value":         {built, built.Members(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := canon.Amend(tc.from, tc.members...)
+			if v.Decoded() != tc.sound {
+				t.Errorf("counts as decoded: %t", v.Decoded())
+			}
+			plain := canon.ObjectValue(tc.members...)
+			if got, want := canon.Check(v), canon.Check(plain); (got == nil) != (want == nil) {
+				t.Errorf("Check says %v, of the same members %v", got, want)
+			}
+			if diff := cmp.Diff(string(plain.Canonical()), string(v.Canonical())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"strconv"
+	"unicode/utf8"
 )
 
 // Kind is the JSON type of a [Value].
@@ -45,7 +46,7 @@ type Value struct {
 type children struct {
 	elems   []Value
 	members []Member
-	sound   bool // Decode made it: text is valid UTF-8 and names are unique, here and below
+	sound   bool // text is valid UTF-8 and names are unique, here and below
 }
 
 func (v Value) elems() []Value {
@@ -105,6 +106,55 @@ func ObjectValue(members ...Member) Value {
 	return Value{kind: Object, kids: &children{members: members}}
 }
 
+// Amend is ObjectValue for members that are those of the decoded object v in
+// its order, some with other values, and more behind them. If all that is new
+// is sound as well, so is the result: see [Value.Decoded].
+func Amend(v Value, members ...Member) Value {
+	out := ObjectValue(members...)
+	if out.kids != nil {
+		out.kids.sound = v.Decoded() && amends(v.members(), members)
+	}
+	return out
+}
+
+func amends(old, members []Member) bool {
+	if len(old) > len(members) {
+		return false
+	}
+	for i := range old {
+		if m := &members[i]; m.Name != old[i].Name || !m.Value.same(&old[i].Value) && !m.Value.sound() {
+			return false
+		}
+	}
+	for i := len(old); i < len(members); i++ {
+		m := &members[i]
+		if !m.Value.sound() || !utf8.ValidString(m.Name) {
+			return false
+		}
+		for j := range i {
+			if members[j].Name == m.Name {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// same reports that v and w are one value, not only equal ones.
+func (v *Value) same(w *Value) bool { return v.kind == w.kind && v.kids == w.kids && v.text == w.text }
+
+// sound reports whether v holds nothing but what a decoder would return.
+func (v *Value) sound() bool {
+	switch v.kind {
+	case Null, Bool, Number: // this package has written their text
+		return true
+	case String:
+		return utf8.ValidString(v.text)
+	default:
+		return v.Decoded()
+	}
+}
+
 // MaxSafeInteger is 2^53-1, the largest integer that every JSON reader keeps
 // exactly (RFC 7493 §2.2).
 const MaxSafeInteger = 1<<53 - 1
@@ -155,9 +205,9 @@ func (v Value) Int64() (int64, bool) {
 	return i, true
 }
 
-// Decoded reports whether v is an array or object that came out of [Decode]
-// as it is, so that [Check] has nothing to find in it but numbers that are not
-// exact and what is beyond its limits.
+// Decoded reports whether v is an array or object as [Decode] returns them, or
+// made of such by [Amend]: [Check] has nothing to find in it but numbers that
+// are not exact and what is beyond its limits.
 func (v Value) Decoded() bool {
 	return (v.kind == Array || v.kind == Object) && (v.kids == nil || v.kids.sound)
 }

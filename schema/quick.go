@@ -2,7 +2,6 @@ package schema
 
 import (
 	"math/bits"
-	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -28,8 +27,11 @@ type quick struct {
 type textSet map[string]struct{}
 
 func (s textSet) admits(text string) bool {
+	if s == nil {
+		return true
+	}
 	_, ok := s[text]
-	return ok || s == nil
+	return ok
 }
 
 // quickNumber are bounds. Integers are compared with low and high where whole.
@@ -109,21 +111,6 @@ func (w *quickWalk) value(q *quick, v canon.Value) (out canon.Value, changed, ok
 	}
 }
 
-// itself judges what q says about the value, not about what is in it.
-func (w *quickWalk) itself(q *quick, v canon.Value) bool {
-	if q.types != 0 && !q.types.has(v) || q.enum != nil && !w.listed(q.enum, v) || q.any != nil && !w.some(q.any, v) {
-		return false
-	}
-	switch v.Kind() {
-	case canon.String:
-		return q.set.admits(v.Text()) && w.text(q, v.Text())
-	case canon.Number:
-		return q.set == nil && (q.num == nil || q.num.holds(v))
-	default:
-		return q.set == nil
-	}
-}
-
 // below judges a member or an element.
 func (w *quickWalk) below(q *quick, v canon.Value) (out canon.Value, changed, ok bool) {
 	if v.Kind() != canon.Object && v.Kind() != canon.Array {
@@ -164,85 +151,6 @@ func (w *quickWalk) inside(v canon.Value, depth int) bool {
 		}
 	}
 	return true
-}
-
-func (w *quickWalk) listed(enum []canon.Value, v canon.Value) bool {
-	for i := range enum {
-		if enum[i].Kind() == v.Kind() && w.spend(v.Len()) && canon.Equal(enum[i], v) {
-			return true
-		}
-	}
-	return false
-}
-
-// some reports whether one of the alternatives accepts a scalar.
-func (w *quickWalk) some(list []*quick, v canon.Value) bool {
-	for _, q := range list {
-		w.spend(1)
-		if w.itself(q, v) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *quickWalk) text(q *quick, s string) bool {
-	if q.str != nil {
-		if !w.length(q.str, s) {
-			return false
-		}
-		if p := q.str.pattern; p != nil && !(w.spend(len(s)*p.size/64) && p.matches(s)) {
-			return false
-		}
-	}
-	return q.format == nil || w.spend(len(s)/64) && q.format(s)
-}
-
-// length counts characters only where the bytes leave it open.
-func (w *quickWalk) length(rules *stringRules, s string) bool {
-	if rules.min <= len(s)/utf8.UTFMax && (rules.max < 0 || len(s) <= rules.max) {
-		return true
-	}
-	if !w.spend(len(s) / 64) {
-		return false
-	}
-	n := utf8.RuneCountInString(s)
-	return n >= rules.min && (rules.max < 0 || n <= rules.max)
-}
-
-func (n *quickNumber) holds(v canon.Value) bool {
-	if n.whole {
-		if i, ok := smallInteger(v.NumberText()); ok {
-			return n.low <= i && i <= n.high
-		}
-	}
-	d, ok := parseDecimal(v.NumberText())
-	for i := range n.rules.bounds {
-		ok = ok && n.rules.bounds[i].admits(&d)
-	}
-	return ok && (n.rules.multiple == nil || d.multipleOf(n.rules.multiple))
-}
-
-// smallInteger reads an integer that is written plainly and fits.
-func smallInteger(text string) (int64, bool) {
-	neg := text != "" && text[0] == '-'
-	if neg {
-		text = text[1:]
-	}
-	if text == "" || len(text) > len("9007199254740991") {
-		return 0, false
-	}
-	var i int64
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		i = i*10 + int64(c-'0')
-	}
-	if neg {
-		i = -i
-	}
-	return i, true
 }
 
 func (w *quickWalk) array(a *quickArray, v canon.Value) (canon.Value, bool, bool) {
@@ -385,7 +293,7 @@ func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent
 	if members == nil {
 		return v, false, true
 	}
-	return canon.ObjectValue(members...), true, true
+	return canon.Amend(v, members...), true, true
 }
 
 // table judges an object that declares no members.
@@ -414,5 +322,5 @@ func (w *quickWalk) table(o *quickObject, v canon.Value) (canon.Value, bool, boo
 	if members == nil {
 		return v, false, true
 	}
-	return canon.ObjectValue(members...), true, true
+	return canon.Amend(v, members...), true, true
 }
