@@ -8,7 +8,8 @@ import (
 // Prompt is an [Engine] that answers some calls at once: in a time that the
 // size of rules and arguments bounds far below [MinTimeout], without waiting
 // for anything. [Evaluate] asks it on the caller's own goroutine, because
-// another one would cost more than the answer.
+// another one would cost more than the answer. A wrapper that changes what
+// Decide says must not take over the Answer of the engine inside.
 type Prompt interface {
 	Engine
 	// Answer says what Decide would say, or false where it cannot tell at

@@ -125,6 +125,25 @@ func drawInput(t *rapid.T) policy.Input {
 	return in
 }
 
+// sameAsCedar draws rules and calls and reports how many calls there were and
+// how many of them were answered at once.
+func sameAsCedar(t *rapid.T, inputs int) (asked, prompt int) {
+	source := strings.Join(rapid.SliceOfN(rapid.Custom(drawRule), 1, 5).Draw(t, "rules"), "")
+	e, err := cedar.LoadModels(map[string][]byte{"p": []byte(source)}, tools(), cedar.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, source)
+	}
+	for range inputs {
+		in := drawInput(t)
+		decide(t, e, in)
+		asked++
+		if _, ok := e.Answer(in); ok {
+			prompt++
+		}
+	}
+	return asked, prompt
+}
+
 // Whatever the rules and the call, the compiled rules either say exactly what
 // Cedar's evaluator says with all checks around it, or nothing.
 func TestCompiledRulesSayWhatCedarSays(t *testing.T) {
@@ -133,25 +152,18 @@ func TestCompiledRulesSayWhatCedarSays(t *testing.T) {
 	var asked, prompt int
 	rapid.Check(t, func(t *rapid.T) {
 		for range engines {
-			source := strings.Join(rapid.SliceOfN(rapid.Custom(drawRule), 1, 5).Draw(t, "rules"), "")
-			e, err := cedar.LoadModels(map[string][]byte{"p": []byte(source)}, tools(), cedar.Options{})
-			if err != nil {
-				t.Fatalf("%v\n%s", err, source)
-			}
-			for range inputs {
-				in := drawInput(t)
-				decide(t, e, in)
-				asked++
-				if _, ok := e.Answer(in); ok {
-					prompt++
-				}
-			}
+			a, p := sameAsCedar(t, inputs)
+			asked, prompt = asked+a, prompt+p
 		}
 	})
 	if prompt < asked/4 {
 		t.Errorf("%d of %d calls were answered at once: too few to prove anything", prompt, asked)
 	}
 	t.Logf("%d calls, %d answered at once", asked, prompt)
+}
+
+func FuzzCompiledRules(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { sameAsCedar(t, 4) }))
 }
 
 // Every condition alone, on calls of all kinds.
