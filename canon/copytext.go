@@ -68,29 +68,29 @@ func (d *Decoder) text(p, o int) (int, int) {
 	}
 }
 
-// wide copies characters beyond ASCII.
+// wide copies characters beyond ASCII. Those of two and three bytes, which are
+// almost all, are told by their first bytes (RFC 3629 §4).
 func (d *Decoder) wide(p, o int) (int, int) {
 	d.found |= wide
-	src, start := d.src, p
+	src, out := d.src, d.out
 	for p < len(src) && src[p] >= utf8.RuneSelf {
-		r, n := utf8.DecodeRune(src[p:])
-		if r == utf8.RuneError && n == 1 {
-			return fault, o
+		c := src[p]
+		switch rest := src[p:]; {
+		case len(rest) >= 2 && 0xC2 <= c && c <= 0xDF && rest[1]&0xC0 == 0x80:
+			out[o], out[o+1] = c, rest[1]
+			p, o = p+2, o+2
+		case len(rest) >= 3 && 0xE1 <= c && c <= 0xEF && c != 0xED && rest[1]&0xC0 == 0x80 && rest[2]&0xC0 == 0x80:
+			out[o], out[o+1], out[o+2] = c, rest[1], rest[2]
+			p, o = p+3, o+3
+		default:
+			r, n := utf8.DecodeRune(rest)
+			if r == utf8.RuneError && n == 1 {
+				return fault, o
+			}
+			p, o = p+n, o+copy(out[o:], rest[:n])
 		}
-		p += n
 	}
-	return p, o + copy(d.out[o:], src[start:p])
-}
-
-// unescaped is what a backslash and a letter stand for; 0 where no escape of
-// one letter is.
-var unescaped = unescapedBytes()
-
-func unescapedBytes() (table [256]byte) {
-	for i := range escapeLetters {
-		table[escapeLetters[i]] = escapeBytes[i]
-	}
-	return table
+	return p, o
 }
 
 // escape writes the character of the escape at p as RFC 8785 §3.2.2.2 does.
@@ -99,14 +99,33 @@ func (d *Decoder) escape(p, o int) (int, int) {
 		return fault, o
 	}
 	d.found |= escaped
-	c := rune(unescaped[d.src[p+1]])
-	p += 2
-	if c == 0 {
-		if c, p = d.unicode(p - 2); p == fault {
+	switch c := d.src[p+1]; c {
+	case '"', '\\', 'b', 'f', 'n', 'r', 't': // RFC 8785 writes them so, too
+		d.out[o], d.out[o+1] = '\\', c
+		return p + 2, o + 2
+	case '/':
+		d.out[o] = c
+		return p + 2, o + 1
+	case 'u':
+		return d.unicode(p, o)
+	default:
+		return fault, o
+	}
+}
+
+// unicode writes the character of the \u escape at p, or of the pair of them.
+func (d *Decoder) unicode(p, o int) (int, int) {
+	c := d.unit(p)
+	p += 6
+	if utf16.IsSurrogate(c) {
+		c = utf16.DecodeRune(c, d.unit(p))
+		if p += 6; c == utf8.RuneError {
 			return fault, o
 		}
 	}
 	switch {
+	case c < 0:
+		return fault, o
 	case c >= utf8.RuneSelf:
 		d.found |= wide
 		return p, o + utf8.EncodeRune(d.out[o:], c)
@@ -118,21 +137,6 @@ func (d *Decoder) escape(p, o int) (int, int) {
 	}
 }
 
-// unicode reads the \u escape at p, and the second one of a pair.
-func (d *Decoder) unicode(p int) (rune, int) {
-	r := d.unit(p)
-	if !utf16.IsSurrogate(r) {
-		if r < 0 {
-			return 0, fault
-		}
-		return r, p + 6
-	}
-	if r = utf16.DecodeRune(r, d.unit(p+6)); r == utf8.RuneError {
-		return 0, fault
-	}
-	return r, p + 12
-}
-
 // unit returns the code unit of the \u escape at p, -1 if there is none.
 func (d *Decoder) unit(p int) rune {
 	if len(d.src)-p < 6 || d.src[p] != '\\' || d.src[p+1] != 'u' {
@@ -140,11 +144,21 @@ func (d *Decoder) unit(p int) rune {
 	}
 	var r rune
 	for _, c := range d.src[p+2 : p+6] {
-		n, ok := hexDigit(c)
-		if !ok {
-			return -1
-		}
-		r = r<<4 | n
+		r = r<<4 | hexValue[c]
 	}
 	return r
+}
+
+// hexValue is the value of a hex digit; -1, which stays negative when shifted
+// and joined, of all other bytes.
+var hexValue = hexValues()
+
+func hexValues() (table [256]rune) {
+	for c := range table {
+		table[c] = -1
+		if n, ok := hexDigit(byte(c)); ok {
+			table[c] = n
+		}
+	}
+	return table
 }

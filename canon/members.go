@@ -197,6 +197,10 @@ func (d *Decoder) close(slot int, members []pair, whole object, sorted bool, tra
 		}
 		return true
 	}
+	if slot == len(d.objects)-1 && len(members) <= insertFew && whole.end-whole.start <= movable {
+		d.objects = d.objects[:slot]
+		return d.sortFew(members) && d.arrangeNow(members, whole)
+	}
 	whole.first, whole.after = int32(len(d.kept)), int32(len(d.objects))
 	if !d.keepSorted(members) {
 		return false

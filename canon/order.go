@@ -23,6 +23,18 @@ func (d *Decoder) keepSorted(members []pair) bool {
 	if len(members) > insertFew {
 		return d.keepMany(members)
 	}
+	if !d.sortFew(members) {
+		return false
+	}
+	if cap(d.kept)-len(d.kept) < len(members) {
+		d.kept = slices.Grow(d.kept, max(len(d.kept), len(members)))
+	}
+	d.kept = append(d.kept, members...)
+	return true
+}
+
+// sortFew puts the members in order; it reports false for equal names.
+func (d *Decoder) sortFew(members []pair) bool {
 	for i := 1; i < len(members); i++ {
 		m := members[i]
 		at := i
@@ -40,16 +52,16 @@ func (d *Decoder) keepSorted(members []pair) bool {
 		}
 		members[at] = m
 	}
-	if cap(d.kept)-len(d.kept) < len(members) {
-		d.kept = slices.Grow(d.kept, max(len(d.kept), len(members)))
-	}
-	d.kept = append(d.kept, members...)
 	return true
 }
 
 const (
 	insertFew  = 24  // up to so many members insertion is the fastest sort
 	compareFew = 128 // up to so many names comparing is
+	// movable is the longest object in bytes whose members are moved when it
+	// ends. Objects inside of it are moved with it again, so this bounds how
+	// often; those of larger ones are all moved at the end, once.
+	movable = 1024
 )
 
 // key is eight bytes of a name, as pair.prefix, and the index of its member.
@@ -82,7 +94,7 @@ func (d *Decoder) keepMany(members []pair) bool {
 // work is linear in the text; scratch is as long as keys.
 func (d *Decoder) sortKeys(members []pair, keys, scratch []key, at int) bool {
 	if len(keys) <= compareFew {
-		return d.sortFew(members, keys, at)
+		return d.sortKeysFew(members, keys, at)
 	}
 	sortParts(keys, scratch)
 	for i := 0; i < len(keys); {
@@ -108,13 +120,13 @@ func (d *Decoder) sortAlike(members []pair, keys, scratch []key, at int) bool {
 		longer = longer || len(name) > at
 	}
 	if !longer { // they differ in length, or not at all
-		return d.sortFew(members, keys, at)
+		return d.sortKeysFew(members, keys, at)
 	}
 	return d.sortKeys(members, keys, scratch, at)
 }
 
 // sortFew compares the names from byte at on.
-func (d *Decoder) sortFew(members []pair, keys []key, at int) bool {
+func (d *Decoder) sortKeysFew(members []pair, keys []key, at int) bool {
 	distinct := true
 	slices.SortFunc(keys, func(a, b key) int {
 		if a.part != b.part {
@@ -154,6 +166,23 @@ func sortParts(keys, scratch []key) {
 		from, to = to, from
 	}
 	copy(keys, from)
+}
+
+// arrangeNow moves the members of a short object, which are in order, to where
+// they belong in the output.
+func (d *Decoder) arrangeNow(members []pair, whole object) bool {
+	if cap(d.final) < movable {
+		d.final = make([]byte, 2*movable)
+	}
+	buf, n := d.final[:movable], 0
+	for i := range members {
+		m := &members[i]
+		n += copy(buf[n:], d.out[m.start:m.end])
+		buf[n] = ',' // behind the last one it is left out
+		n++
+	}
+	copy(d.out[whole.start+1:whole.end-1], buf)
+	return true
 }
 
 // arrange appends the output from place from to place to, in which the
