@@ -47,7 +47,8 @@ const (
 // Canonicalize appends the RFC 8785 form of the JSON value in src to dst. It
 // accepts and refuses what [Decode] does, with the same errors, and what it
 // appends is what Canonical of that value returns. It keeps no reference to
-// src or dst, which must not overlap. After an error it returns nil.
+// src or dst, which must not overlap; the spare capacity of dst is its working
+// memory. After an error it returns nil.
 func (d *Decoder) Canonicalize(dst, src []byte, opt Options) ([]byte, error) {
 	if err := opt.Check(); err != nil {
 		return nil, err

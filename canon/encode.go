@@ -2,6 +2,7 @@ package canon
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 	"unicode/utf8"
@@ -192,44 +193,50 @@ func plainBytes() (table [256]bool) {
 	return table
 }
 
-// appendString writes a JSON string with the fewest escapes.
+// appendString writes a JSON string with the fewest escapes. It copies eight
+// bytes at once, of which those behind the plain ones are overwritten.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start, i := 0, 0
-	for {
-		i = afterPlain(s, i)
-		if i == len(s) {
-			dst = append(dst, s[start:]...)
-			return append(dst, '"')
+	i := 0
+	for len(s)-i >= 8 {
+		n := len(dst)
+		if cap(dst)-n < 8 {
+			dst = slices.Grow(dst, len(s)-i+1)
 		}
-		if c := s[i]; c < utf8.RuneSelf {
-			dst = appendEscape(append(dst, s[start:i]...), c)
-			i++
-			start = i
+		w := word(s, i)
+		binary.LittleEndian.PutUint64(dst[n:n+8], w)
+		stop := special(w)
+		if stop == 0 {
+			dst = dst[:n+8]
+			i += 8
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-		if r == utf8.RuneError && n == 1 {
-			dst = append(dst, s[start:i-1]...)
-			dst = append(dst, "\ufffd"...)
-			start = i
-		}
+		same := bits.TrailingZeros64(stop) / 8
+		dst, i = appendSpecial(dst[:n+same], s, i+same)
 	}
+	for i < len(s) {
+		if plain[s[i]] {
+			dst = append(dst, s[i])
+			i++
+			continue
+		}
+		dst, i = appendSpecial(dst, s, i)
+	}
+	return append(dst, '"')
 }
 
-// afterPlain returns the place of the first byte of s from i on that does not
-// stand for itself in a string, or is not ASCII.
-func afterPlain(s string, i int) int {
-	for ; len(s)-i >= 8; i += 8 {
-		if stop := special(word(s, i)); stop != 0 {
-			return i + bits.TrailingZeros64(stop)/8
-		}
+// appendSpecial writes what begins at i and does not stand for itself, or is
+// not ASCII, and returns the place behind it.
+func appendSpecial(dst []byte, s string, i int) ([]byte, int) {
+	c := s[i]
+	if c < utf8.RuneSelf {
+		return appendEscape(dst, c), i + 1
 	}
-	for i < len(s) && plain[s[i]] {
-		i++
+	r, n := utf8.DecodeRuneInString(s[i:])
+	if r == utf8.RuneError && n == 1 {
+		return append(dst, "\ufffd"...), i + 1
 	}
-	return i
+	return append(dst, s[i:i+n]...), i + n
 }
 
 // word returns the eight bytes of s at i in little-endian order.
