@@ -103,6 +103,7 @@ func FuzzApply(f *testing.F) {
 			if got, want := s.Validate(v) == nil, accepts(t, others[i], v); got != want {
 				t.Fatalf("%s on %s: valid = %v, want %v", schemas[i], text, got, want)
 			}
+			quickAsFull(t, s, schemas[i], v)
 			checkFuzzedApply(t, s, schemas[i], text)
 		}
 	})
