@@ -73,7 +73,7 @@ func ways(raw []byte) []subject {
 // TestDecode prints how long it takes to read a text strictly and write it
 // canonically.
 func TestDecode(t *testing.T) {
-	bars := map[string][2]float64{"213 B": {10, 3}, "3.6 KB": {10, 3}, "1.1 MB": {8, 2.5}}
+	bars := map[string][2]float64{"213 B": {10, 3}, "3.7 KB": {10, 3}, "1 MB": {8, 2.5}}
 	for _, call := range calls() {
 		agree(t, call.raw)
 		figures := measure(t, ways(call.raw))

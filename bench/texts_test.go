@@ -57,7 +57,7 @@ func (w *writer) value(depth int) {
 	}
 }
 
-// largeCall is an object with a list of nested ones, of about size bytes.
+// largeCall is always the same object with a list of nested ones, of about size bytes.
 func largeCall(size int) []byte {
 	w := writer{rnd: rand.New(rand.NewPCG(8785, uint64(size)))}
 	w.WriteString(`{"calls": [`)
@@ -79,8 +79,8 @@ type text struct {
 func calls() []text {
 	return []text{
 		{"213 B", []byte(smallCall)},
-		{"3.6 KB", largeCall(3_300)},
-		{"1.1 MB", largeCall(1_040_000)},
+		{"3.7 KB", largeCall(3_550)},
+		{"1 MB", largeCall(1_040_000)},
 	}
 }
 
