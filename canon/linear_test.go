@@ -70,6 +70,72 @@ func TestHostileTextCostsLinearWork(t *testing.T) {
 	}
 }
 
+// TestHostileTextCostsLinearWorkWithoutATree is the same for the [canon.Decoder]:
+// names in the worst order are sorted, and its memory stays in proportion.
+func TestHostileTextCostsLinearWorkWithoutATree(t *testing.T) {
+	t.Parallel()
+	opt := canon.Options{FoldTwins: true, MaxNodes: canon.CeilingNodes}
+	const n, factor = 16 << 10, 8
+	small, large := hostile(n), hostile(n*factor)
+	for size, texts := range map[int]map[string]string{n: small, n * factor: large} {
+		var names, alike, nested strings.Builder
+		for i := range size / 10 {
+			fmt.Fprintf(&names, `"K%05d":0,`, i*7919%99_991)
+		}
+		for i := range size / 200 {
+			fmt.Fprintf(&alike, `"%s%05d":0,`, strings.Repeat("x", 190), i*7919%99_991)
+		}
+		for range size / 1200 {
+			nested.WriteString(strings.Repeat(`{"b":0,"a":`, 60) + "0" + strings.Repeat("}", 60) + ",")
+		}
+		texts["names without order"] = "{" + names.String() + `"":0}`
+		texts["names alike without order"] = "{" + alike.String() + `"":0}`
+		texts["nested without order"] = "[" + nested.String() + "0]"
+	}
+	for name := range small {
+		names, held := canon.TextWork([]byte(small[name]), opt)
+		more, most := canon.TextWork([]byte(large[name]), opt)
+		// Sorting looks at a long name once for every eight bytes.
+		if more > names*factor*3/2+len(large[name])/4 {
+			t.Errorf("%s: %d names looked at, then %d", name, names, more)
+		}
+		if most > held*factor*2+32<<10 || most > 16*len(large[name])+64<<10 {
+			t.Errorf("%s: %d bytes held, then %d for a text of %d", name, held, most, len(large[name]))
+		}
+	}
+}
+
+// TestTreesAreNotChangedByLaterDecodes: what is reused is never a part of a
+// tree that was returned.
+func TestTreesAreNotChangedByLaterDecodes(t *testing.T) {
+	t.Parallel()
+	var forms [][]byte
+	var trees []canon.Value
+	decode := func(raw []byte) {
+		v, err := canon.Decode(raw, canon.Options{MaxNodes: canon.CeilingNodes})
+		if err == nil {
+			trees, forms = append(trees, v), append(forms, v.Canonical())
+		}
+	}
+	for range 3 {
+		for _, raw := range append(seeds(t), ordered()...) {
+			decode(raw)
+		}
+		for _, raw := range hostile(8 << 10) {
+			decode([]byte(raw))
+			decode([]byte(`{"a":[` + raw + `],"b":` + raw + `}`))
+		}
+	}
+	for i, v := range trees {
+		if diff := cmp.Diff(string(forms[i]), string(v.Canonical())); diff != "" {
+			t.Fatal(diff)
+		}
+		if err := canon.CheckWithin(v, canon.Options{MaxNodes: canon.CeilingNodes}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 type cost struct{ names, stacked, bytes int }
 
 func measure(t *testing.T, raw string, opt canon.Options) cost {

@@ -93,6 +93,7 @@ func (d *Decoder) keepMany(members []pair) bool {
 // before it. Many names are sorted by their bytes, part by part, so that the
 // work is linear in the text; scratch is as long as keys.
 func (d *Decoder) sortKeys(members []pair, keys, scratch []key, at int) bool {
+	d.twins.work += len(keys)
 	if len(keys) <= compareFew {
 		return d.sortKeysFew(members, keys, at)
 	}
@@ -129,6 +130,7 @@ func (d *Decoder) sortAlike(members []pair, keys, scratch []key, at int) bool {
 func (d *Decoder) sortKeysFew(members []pair, keys []key, at int) bool {
 	distinct := true
 	slices.SortFunc(keys, func(a, b key) int {
+		d.twins.work++
 		if a.part != b.part {
 			return cmp.Compare(a.part, b.part)
 		}

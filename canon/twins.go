@@ -21,7 +21,7 @@ type twins struct {
 	buf    []byte
 	folds  *[1024]fold
 	table  nameTable
-	work   int // names compared or hashed; tests bound it
+	work   int // names compared, sorted or hashed; tests bound it
 }
 
 // fold remembers what foldRune said.
