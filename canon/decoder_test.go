@@ -101,9 +101,9 @@ func TestTextAndTreeAreReadAlike(t *testing.T) {
 	for _, raw := range all {
 		sameAsTree(t, &d, raw)
 	}
-	rounds := 20_000
+	rounds := 6_000
 	if testing.Short() {
-		rounds = 5_000
+		rounds = 2_000
 	}
 	rnd := rand.New(rand.NewPCG(8785, 7493))
 	for range rounds {
