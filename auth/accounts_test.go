@@ -93,21 +93,22 @@ func TestNewRefusesToStartWithoutItsParts(t *testing.T) {
 func TestPasswordsThatAreGuessedFirstAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for what, weak := range map[string]string{
-		"empty":                "",
-		"nine characters":      "abcdefghi",
-		"three words":          "a b c",
-		"one character":        strings.Repeat("x", 20),
-		"four equal words":     "a a a a",
-		"the name":             "Bob the Builder",
-		"everybody's":          "Password123",
-		"too long":             strings.Repeat("abcdef", 200),
-		"control character":    "seven\tlamps burn",
-		"invalid UTF-8":        "seven lamps \xff burn",
-		"long once normalized": strings.Repeat("\u0958\u0959\u095a\u095b\u095c", 60),
+	for what, weak := range map[string]struct{ password, why string }{
+		"empty":                {"", "1 to 1024 bytes"},
+		"nine characters":      {"abcdefghi", "10 characters or 4 words"},
+		"three words":          {"a b c", "10 characters or 4 words"},
+		"one character":        {strings.Repeat("x", 20), "5 characters that differ"},
+		"four equal words":     {"a a a a", "5 characters that differ"},
+		"the name":             {"Bob the Builder", "must not be the name"},
+		"everybody's":          {"Password123", "everybody tries first"},
+		"too long":             {strings.Repeat("abcdef", 200), "1 to 1024 bytes"},
+		"control character":    {"seven\tlamps burn", "no control characters"},
+		"invalid UTF-8":        {"seven lamps \xff burn", "UTF-8"},
+		"long once normalized": {strings.Repeat("\u0958\u0959\u095a\u095b\u095c", 60), "1 to 1024 bytes"},
 	} {
-		if _, err := b.accounts.Create(t.Context(), "Bob the Builder", weak, "acme", "", nil); !errors.Is(err, auth.ErrPassword) {
-			t.Errorf("%s: Create = %v; want ErrPassword", what, err)
+		_, err := b.accounts.Create(t.Context(), "Bob the Builder", weak.password, "acme", "", nil)
+		if !errors.Is(err, auth.ErrPassword) || !strings.Contains(err.Error(), weak.why) {
+			t.Errorf("%s: Create = %v; want ErrPassword that says %q", what, err, weak.why)
 		}
 	}
 	for _, good := range []string{"0ddly long", "go to my den"} {

@@ -22,9 +22,11 @@ const (
 	minDifferent     = 5    // characters that differ
 )
 
-// ErrPassword is returned for a password that an account must not have.
-var ErrPassword = errors.New("password must have at least 10 characters or 4 words, at most 1024 bytes, " +
-	"no control characters, and must be neither the name nor one that everybody tries first")
+// ErrPassword is returned for a password that an account must not have. The
+// error that wraps it says which rule it breaks, and never the password.
+var ErrPassword = errors.New("the password cannot be used")
+
+func weak(why string) error { return fmt.Errorf("%w: %s", ErrPassword, why) }
 
 // errHash is returned for stored text that is not a hash of ours.
 var errHash = errors.New("stored password hash is not argon2id in PHC form within its limits")
@@ -65,21 +67,24 @@ func cleanPassword(password string) (string, bool) {
 func newPassword(name, password string) (string, error) {
 	clean, ok := cleanPassword(password)
 	if !ok {
-		return "", ErrPassword
+		return "", weak("it must have 1 to 1024 bytes of UTF-8 and no control characters")
 	}
 	if utf8.RuneCountInString(clean) < MinPassword && len(strings.Fields(clean)) < MinPasswordWords {
-		return "", ErrPassword
+		return "", weak("it needs at least 10 characters or 4 words")
 	}
 	different := map[rune]bool{}
 	for _, r := range clean {
 		different[r] = true
 	}
-	if len(different) < minDifferent || strings.EqualFold(clean, name) {
-		return "", ErrPassword
+	if len(different) < minDifferent {
+		return "", weak("it needs at least 5 characters that differ")
+	}
+	if strings.EqualFold(clean, name) {
+		return "", weak("it must not be the name")
 	}
 	for _, known := range tried {
 		if strings.EqualFold(clean, known) {
-			return "", ErrPassword
+			return "", weak("it is one that everybody tries first")
 		}
 	}
 	return clean, nil
