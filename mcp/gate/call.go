@@ -41,7 +41,7 @@ func (c *conn) call(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 // proposed reads the call from the client's own bytes.
 func (c *conn) proposed(m *wire.Message) (verbatim.Call, error) {
 	call := verbatim.Call{Tool: c.cfg.Server + "." + m.Name(), Arguments: m.Arguments(),
-		ArgumentsAbsent: m.Arguments() == nil, CallID: string(m.ID().Raw()), Wait: c.cfg.Wait}
+		ArgumentsAbsent: m.Arguments() == nil, CallID: string(m.ID().Raw()), Wait: c.cfg.Wait, Suspended: c.cfg.Waiting}
 	for key, into := range map[string]*string{
 		wire.MetaApproval: &call.Approval, wire.MetaIdempotencyKey: &call.IdempotencyKey,
 		wire.MetaSupersedes: &call.Supersedes,

@@ -25,6 +25,8 @@ type Config struct {
 	Wait    time.Duration    // 0 means DefaultWait
 	Page    string           // address of the approvers' page, for people; carries no authority
 	Log     *slog.Logger     // nil discards
+	// Waiting, if not nil, is told of a call that is held while people decide.
+	Waiting func(verbatim.Outcome)
 }
 
 // conn is one client connection with the server behind it.
@@ -203,7 +205,7 @@ func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 	}
 	answer, err := c.up.ask(ctx, out, func(id wire.ID) { c.sent(f, id) })
 	if err != nil {
-		return c.failure(m.ID(), wire.CodeInternal, "the server gave no answer")
+		return c.failure(m.ID(), wire.CodeInternal, c.unanswered(ctx))
 	}
 	if m.Method() == "tools/list" && answer.Kind() == wire.KindResult {
 		c.list.stale()
@@ -213,6 +215,19 @@ func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 		}
 	}
 	return c.readdress(answer, m.ID())
+}
+
+// unanswered says why a request that was passed on has no answer.
+func (c *conn) unanswered(ctx context.Context) string {
+	select {
+	case <-c.up.gone:
+		return "the server ended before it answered"
+	default:
+	}
+	if ctx.Err() != nil { // the client's end, or its cancellation
+		return "the client stopped waiting before the server answered"
+	}
+	return "the server gave no answer"
 }
 
 // readdress gives an answer the id that the client used.

@@ -22,6 +22,8 @@ type Process struct {
 	Out io.Reader // what the server writes
 	In  io.WriteCloser
 	cmd *exec.Cmd
+
+	code int // set by Stop
 }
 
 // closeGrace is how long a server may take to end once its input is closed.
@@ -60,7 +62,10 @@ func (p *Process) Stop() {
 	defer cancel()
 	go func() {
 		defer close(ended)
-		_ = p.cmd.Wait() // how a server ends says nothing about any call
+		var exit *exec.ExitError
+		if err := p.cmd.Wait(); errors.As(err, &exit) && exit.ExitCode() > 0 {
+			p.code = exit.ExitCode()
+		}
 	}()
 	select {
 	case <-ended:
@@ -69,3 +74,7 @@ func (p *Process) Stop() {
 	endGroup(p.cmd) // children that the server left behind, too
 	<-ended
 }
+
+// ExitCode is the code with which a stopped server ended by itself, or 0 if
+// it was killed. It is for people; it says nothing about any call.
+func (p *Process) ExitCode() int { return p.code }
