@@ -186,3 +186,42 @@ func TestRecordsAreListedAndShownOneByOne(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryEventOfTheRecordHasWords(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	said := map[string]string{}
+	for i, event := range audit.Events() {
+		b.gate.records = append(b.gate.records, audit.Record{Seq: int64(i + 1), ID: fmt.Sprintf("rec_%d", i+1), At: start, Tenant: tenant, Event: event})
+	}
+	for i, event := range audit.Events() {
+		_, rest, _ := strings.Cut(b.get(fmt.Sprintf("/records/%d", i+1)).Body.String(), `<p class="sub">`)
+		words, _, _ := strings.Cut(rest, "<")
+		if other, taken := said[words]; taken || words == "" || strings.Contains(words, "_") {
+			t.Errorf("%s reads %q, %q too", event, words, other)
+		}
+		said[words] = event
+	}
+}
+
+func TestRecordsNamePeopleOfTheTenant(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	here, elsewhere := b.join(t, "Nora Nearby", tenant), b.join(t, "Fritz Faraway", "other")
+	for i, by := range []string{here.ID, elsewhere.ID, "host"} {
+		b.gate.records = append(b.gate.records, audit.Record{Seq: int64(i + 1), ID: fmt.Sprintf("rec_%d", i+1), At: start, Tenant: tenant,
+			Event: audit.VoteApprove, By: by})
+	}
+	list := text(b.get("/records").Body.String())
+	for _, want := range []string{"Nora Nearby", elsewhere.ID, "host"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list does not say %q", want)
+		}
+	}
+	if strings.Contains(list, "Fritz") || strings.Contains(text(b.get("/records/2").Body.String()), "Fritz") {
+		t.Error("a person of another tenant is named")
+	}
+	if one := text(b.get("/records/1").Body.String()); !strings.Contains(one, "Nora Nearby") || !strings.Contains(one, here.ID) {
+		t.Error("one record does not say both name and id")
+	}
+}

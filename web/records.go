@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -8,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/auth"
 )
 
 type recordsView struct {
@@ -21,6 +24,31 @@ type recordsView struct {
 type recordItem struct {
 	audit.Record
 	When moment
+	Says string // what the event means
+	Who  string // the name of the person, or By as it is
+}
+
+// names remembers the names of people while one page is made.
+type names map[string]string
+
+// recordItem adds to a record what people want to read. A record names a person by
+// an id that never changes; a name is for reading only.
+func (s *site) recordItem(ctx context.Context, v visit, r audit.Record, known names) (recordItem, error) {
+	item := recordItem{Record: r, When: s.when(r.At), Says: eventWords[r.Event], Who: r.By}
+	if name, found := known[r.By]; found {
+		item.Who = name
+		return item, nil
+	}
+	account, err := s.people.ByID(ctx, r.By)
+	switch {
+	case errors.Is(err, auth.ErrNoAccount): // a principal, or the machine itself
+	case err != nil:
+		return item, err
+	case account.Tenant == v.account.Tenant:
+		item.Who = account.Name
+	}
+	known[r.By] = item.Who
+	return item, nil
 }
 
 func (s *site) records(w http.ResponseWriter, r *http.Request, v visit) {
@@ -36,8 +64,14 @@ func (s *site) records(w http.ResponseWriter, r *http.Request, v visit) {
 		s.broken(w, v)
 		return
 	}
+	known := names{}
 	for _, record := range found {
-		page.Records = append(page.Records, recordItem{Record: record, When: s.when(record.At)})
+		item, err := s.recordItem(r.Context(), v, record, known)
+		if err != nil {
+			s.broken(w, v)
+			return
+		}
+		page.Records = append(page.Records, item)
 	}
 	if len(found) == pageSize {
 		page.Next = "/records?" + url.Values{"action": {page.Action}, "event": {page.Event},
@@ -70,8 +104,13 @@ func (s *site) record(w http.ResponseWriter, r *http.Request, v visit) {
 		s.notFound(w, v)
 		return
 	}
+	item, err := s.recordItem(r.Context(), v, found[0], names{})
+	if err != nil {
+		s.broken(w, v)
+		return
+	}
 	s.render(w, http.StatusOK, "record", recordView{base: s.base(v, "Record "+strconv.FormatInt(seq, 10), "records"),
-		recordItem:  recordItem{Record: found[0], When: s.when(found[0].At)},
+		recordItem:  item,
 		Facts:       sorted(found[0].Facts),
 		Commitments: sorted(found[0].Commitments)})
 }

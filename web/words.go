@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 )
@@ -77,6 +78,35 @@ func impactWord(a action.Action, tool *catalog.Tool) word {
 	default:
 		return word{"reads only", "flat"}
 	}
+}
+
+// eventWords say what a record stands for, whatever the tool is.
+var eventWords = map[string]string{
+	audit.InputRejected:   "arguments were refused before any decision",
+	audit.ReadAllowed:     "a read was allowed",
+	audit.HandoffAllowed:  "another agent may take over",
+	audit.ActionDenied:    "a call was denied",
+	audit.ActionSuspended: "a call waits for people",
+	audit.VoteApprove:     "a person agreed, with a signature",
+	audit.VoteReject:      "a person rejected, with a signature",
+	audit.ActionApproved:  "enough people agreed",
+	audit.ActionDismissed: "the requester withdrew the call",
+	audit.ActionRevoked:   "a person withdrew the call",
+	audit.ActionExpired:   "the time ran out; it did not run",
+	audit.ActionClaimed:   "an approved call is checked again",
+	audit.ClaimDenied:     "it did not pass: something had changed",
+	audit.ActionStarted:   "from here on the tool may have been told",
+	audit.ActionSucceeded: "the tool said that it did it",
+	audit.ActionFailed:    "it did not happen, or the tool said so",
+	audit.ActionUncertain: "nobody knows whether it happened",
+	audit.ActionSettled:   "what was uncertain has been found out",
+	audit.CallerLeft:      "the agent did not wait for the answer",
+	audit.PolicyChanged:   "the rules for a tool are others now",
+	audit.Stopped:         "an operator stopped calls of a kind",
+	audit.Resumed:         "an operator lifted a stop",
+	audit.AccountAdded:    "an account was made",
+	audit.AccountDisabled: "an account was closed",
+	audit.PasswordChanged: "a password was changed",
 }
 
 // requirementWords says who must agree, one line for each requirement.
