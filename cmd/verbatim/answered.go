@@ -138,14 +138,25 @@ func (a answered) print(cmd *cobra.Command, s streams) error {
 	w := s.out
 	if a.exit() != exitOK {
 		w = s.err
-		fmt.Fprintf(w, "%s (%s)\n", a.Status, a.Code)
+		fmt.Fprintln(w, a.heading())
 	}
 	for _, text := range a.shown {
 		if err := printText(w, text); err != nil {
 			return err
 		}
 	}
+	if a.Status == statusWaits && a.ActionID != "" {
+		fmt.Fprintf(w, "hint: decide with: verbatim approvals approve %s; then make the same call again\n", plain(a.ActionID))
+	}
 	return codeOf(a.exit())
+}
+
+// heading is what became of a call that did not run.
+func (a answered) heading() string {
+	if a.Status == a.Code {
+		return a.Status
+	}
+	return a.Status + " (" + a.Code + ")"
 }
 
 // printText writes text of a tool. At a terminal nothing in it can move the

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 )
 
@@ -15,8 +17,10 @@ func approvalsCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "approvals",
 		Short: "List, show and decide on what waits for people",
-		Args:  cobra.NoArgs,
+		Args:  subcommandsOnly,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	c.AddCommand(approvalsList(s), approvalsShow(s))
 	for _, d := range decisions() {
@@ -44,7 +48,7 @@ func approvalsList(s streams) *cobra.Command {
 			if wantsJSON(cmd) {
 				return printJSON(s.out, list)
 			}
-			return printList(s.out, list, state)
+			return printList(s, list, state)
 		},
 	}
 	c.Flags().StringVar(&state, "state", "pending", "pending, open, all, or one state such as succeeded")
@@ -52,20 +56,26 @@ func approvalsList(s streams) *cobra.Command {
 	return c
 }
 
-func printList(w io.Writer, list daemon.List, state string) error {
+func printList(s streams, list daemon.List, state string) error {
 	if len(list.Actions) == 0 {
 		text := "no action"
 		if state == "pending" {
 			text = "nothing waits for approval"
 		}
-		_, err := fmt.Fprintln(w, text)
+		_, err := fmt.Fprintln(s.out, text)
 		return err
 	}
 	rows := make([][]string, len(list.Actions))
 	for i, a := range list.Actions {
-		rows[i] = []string{a.ID, a.State, plain(a.Tool), plain(a.Agent), local(a.CreatedAt), a.Headline}
+		rows[i] = []string{a.ID, a.State, local(a.CreatedAt), plain(a.Agent), a.Headline}
 	}
-	return safeTable(w, []string{"ACTION", "STATE", "TOOL", "AGENT", "SINCE", "WHAT"}, rows)
+	if err := safeTable(s.out, []string{"ACTION", "STATE", "SINCE", "AGENT", "WHAT"}, rows); err != nil || state != "pending" {
+		return err
+	}
+	if onTerminal(s.err) {
+		fmt.Fprintln(s.err, "hint: look with verbatim approvals show ACTION, decide with approve or reject in place of show")
+	}
+	return nil
 }
 
 // local shows a time as the clock on the wall does.
@@ -105,8 +115,8 @@ func approvalsShow(s streams) *cobra.Command {
 func printDetail(w io.Writer, d daemon.Detail) error {
 	facts := [][]string{
 		{"action", d.ID}, {"state", d.State}, {"tool", d.Tool}, {"agent", d.Agent},
-		{"for", d.Principal}, {"since", local(d.CreatedAt)}, {"waits until", local(d.Deadline)},
-		{"approvers", strings.Join(d.Who, "; ")}, {"decision", d.Code + ": " + d.Reason},
+		{"for", d.Principal}, {"since", local(d.CreatedAt)}, {until(d.State), local(d.Deadline)},
+		{"approvers", strings.Join(d.Who, "; ")}, {"decision", decisionText(d)},
 		{"rules", strings.Join(d.Rules, ", ")}, {"policy", d.Policy}, {"proposal", d.ProposalHash}, {"approval", d.Digest},
 	}
 	for _, t := range d.Targets {
@@ -121,12 +131,29 @@ func printDetail(w io.Writer, d daemon.Detail) error {
 	fmt.Fprintf(w, "%-12s %s\n", "what", d.Headline)
 	for _, f := range facts {
 		if f[1] != "" {
-			fmt.Fprintf(w, "%-12s %s\n", f[0], plain(f[1]))
+			fmt.Fprintf(w, "%-12s %s\n", f[0], plainJSON(f[1]))
 		}
 	}
 	printRows(w, "arguments that will run", d.Arguments)
 	printRows(w, "dry run", d.Preview)
 	return nil
+}
+
+// until names a deadline: of waiting, or of an approval.
+func until(state string) string {
+	if action.State(state) == action.PendingApproval {
+		return "waits until"
+	}
+	return "good until"
+}
+
+// decisionText is why things are as they are. The code is said where the
+// reason does not say it.
+func decisionText(d daemon.Detail) string {
+	if d.Code == string(verbatim.CodeApprovalRequired) {
+		return d.Reason
+	}
+	return d.Code + ": " + d.Reason
 }
 
 func voteText(v daemon.Vote) string {

@@ -16,8 +16,10 @@ func auditCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "Read the record of what was decided and done",
-		Args:  cobra.NoArgs,
+		Args:  subcommandsOnly,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	c.AddCommand(auditList(s), auditShow(s))
 	return c
@@ -42,7 +44,11 @@ func auditList(s streams) *cobra.Command {
 			if wantsJSON(cmd) {
 				return printJSON(s.out, found)
 			}
-			return printRecords(s.out, found)
+			people, err := client.Accounts(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printRecords(s.out, found, people)
 		},
 	}
 	c.Flags().StringVar(&of, "action", "", "records of one action only")
@@ -51,16 +57,26 @@ func auditList(s streams) *cobra.Command {
 	return c
 }
 
-func printRecords(w io.Writer, found daemon.Records) error {
+// printRecords lists records. They name people by ids that never change; the
+// names are for reading.
+func printRecords(w io.Writer, found daemon.Records, people daemon.Accounts) error {
 	if len(found.Records) == 0 {
 		_, err := fmt.Fprintln(w, "no record")
 		return err
 	}
+	names := map[string]string{}
+	for _, a := range people.Accounts {
+		names[a.ID] = a.Name
+	}
 	rows := make([][]string, len(found.Records))
 	for i, r := range found.Records {
-		rows[i] = []string{strconv.FormatInt(r.Seq, 10), local(r.At), r.Event, r.Tool, r.Action, r.By, r.Code}
+		by := r.By
+		if name, known := names[by]; known {
+			by = name
+		}
+		rows[i] = []string{strconv.FormatInt(r.Seq, 10), local(r.At), r.Event, by, r.Tool, r.Action, r.Code}
 	}
-	return table(w, []string{"SEQ", "AT", "EVENT", "TOOL", "ACTION", "BY", "CODE"}, rows)
+	return table(w, []string{"SEQ", "AT", "EVENT", "BY", "TOOL", "ACTION", "CODE"}, rows)
 }
 
 func auditShow(s streams) *cobra.Command {
@@ -82,7 +98,7 @@ func auditShow(s streams) *cobra.Command {
 				return refusedInput(err)
 			}
 			if len(found.Records) == 0 || found.Records[0].Seq != seq {
-				return &exitError{code: exitFailure, text: "there is no such record"}
+				return &exitError{code: exitDenied, text: "there is no such record"}
 			}
 			if wantsJSON(cmd) {
 				return printJSON(s.out, found.Records[0])
@@ -105,7 +121,7 @@ func printRecord(w io.Writer, r daemon.Record) error {
 	}
 	for _, l := range lines {
 		if l[1] != "" {
-			fmt.Fprintf(w, "%-11s %s\n", l[0], plain(l[1]))
+			fmt.Fprintf(w, "%-11s %s\n", l[0], plainJSON(l[1]))
 		}
 	}
 	return nil

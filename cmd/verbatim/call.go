@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -76,18 +77,27 @@ func call(cmd *cobra.Command, s streams, o callOptions, args, command []string) 
 	done := slowly(s, "starting the server")
 	client, a, err := attach(cmd.Context(), s, hello)
 	done()
-	if err != nil {
+	var refused *daemon.Refusal
+	if errors.As(err, &refused) {
 		return notStarted(err, len(command) > 0)
+	}
+	if err != nil { // it is the daemon that did not start
+		return err
 	}
 	defer a.Close()
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	go func() { _ = client.Notes(ctx, a, s.err) }() // messages are a courtesy
+	noted := make(chan struct{})
+	go func() {
+		defer close(noted)
+		_ = client.Notes(ctx, a, s.err) // messages are a courtesy
+	}()
 	stop := context.AfterFunc(ctx, func() { a.Close() })
 	defer stop()
 	peer, err := greetServer(a, a)
 	if err != nil {
-		return err
+		lastWords(noted)
+		return notStarted(err, len(command) > 0)
 	}
 	c := &caller{peer: peer, client: client, s: s, tool: tool, raw: raw, options: o}
 	answer, err := c.settle(ctx)

@@ -23,8 +23,10 @@ func catalogCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "catalog",
 		Short: "Look at, check and begin the catalog of tools",
-		Args:  cobra.NoArgs,
+		Args:  subcommandsOnly,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	c.AddCommand(catalogLintCommand(s), catalogShowCommand(s), catalogImportCommand(s))
 	return c
@@ -80,7 +82,7 @@ func printFindings(cmd *cobra.Command, s streams, c *catalog.Catalog, findings [
 			if f.Error {
 				grade = "error"
 			}
-			fmt.Fprintf(s.out, "%s: %s%s: %s (%s)\n", grade, plain(f.Tool), plain(f.Pointer), plain(f.Text), f.Rule)
+			fmt.Fprintf(s.out, "%s: %s%s: %s (%s)\n", grade, plain(f.Tool), plain(f.Pointer), plainJSON(f.Text), f.Rule)
 		}
 		fmt.Fprintf(s.out, "%d tools, %d findings\n", len(c.Tools()), len(findings))
 	}

@@ -106,7 +106,7 @@ func showTool(cmd *cobra.Command, s streams, c *catalog.Catalog, name string) er
 		if line[1] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(s.out, "%-12s %s\n", line[0], plain(line[1])); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%-12s %s\n", line[0], plainJSON(line[1])); err != nil {
 			return err
 		}
 	}

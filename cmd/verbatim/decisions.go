@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 )
 
@@ -65,7 +66,7 @@ func decisionCommand(s streams, what decision) *cobra.Command {
 			"that runs as you holds your flags, files, pipes and environment, but not that.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			person, err := personAt(s, "approvals "+what.verb)
+			person, err := personAt(cmd.Context(), s, "approvals "+what.verb)
 			if err != nil {
 				return err
 			}
@@ -99,32 +100,62 @@ func decide(cmd *cobra.Command, s streams, person terminal, id string, what deci
 		return err
 	}
 	fmt.Fprintln(s.err)
-	if err := identify(cmd.Context(), client, person, what.verb, &b); err != nil {
-		return err
+	only := b.Name
+	if only == "" {
+		if only, err = onlyPerson(cmd.Context(), client); err != nil {
+			return err
+		}
 	}
 	b.Digest = d.Digest
-	moved, err := what.send(cmd.Context(), client, id, b)
+	asked := b.Name
+	var moved daemon.Detail
+	err = again(s, func() error {
+		if err := identify(person, what.verb, &b, asked, only); err != nil {
+			return err
+		}
+		moved, err = what.send(cmd.Context(), client, id, b)
+		return err
+	})
 	if err != nil {
 		return refusedInput(err)
 	}
 	if wantsJSON(cmd) {
 		return printJSON(s.out, moved)
 	}
-	_, err = fmt.Fprintf(s.out, "%s is %s\n", moved.ID, strings.ReplaceAll(moved.State, "_", " "))
+	_, err = fmt.Fprintf(s.out, "%s is %s%s\n", moved.ID, strings.ReplaceAll(moved.State, "_", " "), whatNext(moved))
 	return err
 }
 
-// identify asks who decides, and for the password that signs it.
-func identify(ctx context.Context, c *daemon.Client, person terminal, verb string, b *daemon.Ballot) error {
-	only, err := onlyPerson(ctx, c)
-	if err != nil {
-		return err
+// whatNext says what an answer that was given leads to.
+func whatNext(d daemon.Detail) string {
+	switch action.State(d.State) {
+	case action.Approved:
+		if !d.CallerGone {
+			return "; its caller waits, so it runs now"
+		}
+		return "; it runs when the agent makes the same call again, until " + local(d.Deadline)
+	case action.PendingApproval:
+		return "; more people must agree"
+	default:
+		return ""
 	}
-	if b.Name == "" {
+}
+
+// identify asks who decides, and for the password that signs it. asked is the
+// name that the command line gives, only the one that is likely.
+func identify(person terminal, verb string, b *daemon.Ballot, asked, only string) (err error) {
+	if asked == "" {
+		if b.Name != "" {
+			only = b.Name
+		}
 		if b.Name, err = person.line("Your name", only); err != nil {
 			return err
 		}
 	}
-	b.Password, err = person.secret("Your password, for " + strings.ReplaceAll(verb, "-", " "))
+	b.Password, err = person.secret("Your password, to " + verbWords[verb])
 	return err
 }
+
+// verbWords say what a password is asked for.
+var verbWords = map[string]string{"approve": "approve", "reject": "reject", "revoke": "revoke",
+	"happened": "say that it happened", "did-not-happen": "say that it did not happen"}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -39,8 +40,10 @@ func hinted(err error, hint string) error {
 // ended carries an exit code whose reason was printed already.
 func ended(code int) error { return &exitError{code: code} }
 
-// report prints an error as people expect it and returns its exit code.
-func report(s streams, err error) int {
+// report prints an error as people expect it and returns its exit code. cmd
+// is the command that failed, or nil. With --json the error is the document;
+// standard output of wrap is for frames and nothing else.
+func report(s streams, cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitOK
 	}
@@ -50,17 +53,34 @@ func report(s streams, err error) int {
 		if strings.HasPrefix(e.text, "unknown command") || strings.Contains(e.text, "arg(s)") {
 			e.code = exitUsage
 		}
+		if cmd != nil && strings.Contains(e.text, "arg(s)") { // cobra counts; people want to see the form
+			e.text = e.text + "; usage: " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
+			err = e
+		}
 	}
 	if e.text != "" {
 		fmt.Fprintln(s.err, "verbatim:", err)
 	}
-	if e.code == exitUsage && e.hint == "" {
-		e.hint = "see verbatim --help"
+	hint := e.hint
+	if e.code == exitUsage && hint == "" {
+		hint = "see verbatim --help"
+		if cmd != nil {
+			hint = "see " + cmd.CommandPath() + " --help"
+		}
 	}
-	if e.hint != "" {
-		fmt.Fprintln(s.err, "hint:", e.hint)
+	if hint != "" {
+		fmt.Fprintln(s.err, "hint:", hint)
+	}
+	if e.text != "" && cmd != nil && wantsJSON(cmd) && cmd.Name() != "wrap" {
+		_ = printJSON(s.out, fault{err.Error(), hint}) // the exit code says it, too
 	}
 	return e.code
+}
+
+// fault is the JSON document of a command that ended with an error.
+type fault struct {
+	Error string `json:"error"`
+	Hint  string `json:"hint,omitempty"`
 }
 
 // streams are the standard streams of one command.

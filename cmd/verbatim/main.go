@@ -9,11 +9,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
 )
 
 func main() { os.Exit(run()) }
@@ -31,7 +35,20 @@ func commandLine(ctx context.Context, args []string, s streams) int {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	return report(s, root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(s, cmd, err)
+}
+
+// subcommandsOnly refuses what is no subcommand, and says which is meant.
+func subcommandsOnly(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	e := &exitError{code: exitUsage, text: fmt.Sprintf("there is no command %s %s", cmd.CommandPath(), plainJSON(args[0]))}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		e.hint = "did you mean: " + cmd.CommandPath() + " " + near[0]
+	}
+	return e
 }
 
 // rootCommand lists every subcommand. One line adds one.
@@ -40,10 +57,13 @@ func rootCommand(s streams) *cobra.Command {
 		Use:           "verbatim",
 		Short:         "What was authorized is what runs, verbatim.",
 		Long:          "Verbatim stands between an agent and its tools: policy decides on exactly the\narguments that will run, people approve exactly that, and exactly that runs once.",
+		Version:       daemon.ThisBuild().Version,
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs,
+		Args: subcommandsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("verbatim {{.Version}} (" + runtime.Version() + ")\n")
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print one JSON document instead of text")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })

@@ -28,7 +28,11 @@ func greetServer(r io.Reader, w io.Writer) (*mcpClient, error) {
 		return nil, err
 	}
 	if m.Kind() != wire.KindResult {
-		return nil, fmt.Errorf("%w: it refuses to initialize", errPeer)
+		refusal, err := readFault(m.Fault())
+		if err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("the server did not initialize: %s", plain(refusal.Text))
 	}
 	hello, err := wire.NewNotification("notifications/initialized", nil)
 	if err != nil {

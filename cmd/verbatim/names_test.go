@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
 )
 
 func TestServerIsNamedAfterWhatRuns(t *testing.T) {
@@ -67,7 +71,7 @@ func TestExitCodesAndHints(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var said bytes.Buffer
-			if code := report(streams{err: &said}, tt.err); code != tt.code || said.String() != tt.says {
+			if code := report(streams{err: &said}, nil, tt.err); code != tt.code || said.String() != tt.says {
 				t.Errorf("code %d, %q; want %d, %q", code, said.String(), tt.code, tt.says)
 			}
 		})
@@ -94,5 +98,52 @@ func TestEnvironmentOfADeclaredServerComesOnTop(t *testing.T) {
 	got := strings.Join(withEnv([]string{"PATH=/bin", "A=1", "AB=2"}, map[string]string{"A": "new", "C": "3"}), " ")
 	if got != "PATH=/bin AB=2 A=new C=3" {
 		t.Error(got)
+	}
+}
+
+// A signal does not end a read by itself: without this, Ctrl-C at a question
+// would do nothing.
+func TestInterruptEndsAQuestion(t *testing.T) {
+	t.Parallel()
+	in, keyboard, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); keyboard.Close() })
+	gone := make(chan struct{})
+	close(gone)
+	person := terminal{in, io.Discard, gone}
+	for name, ask := range map[string]func() (string, error){
+		"line":   func() (string, error) { return person.line("Name", "anna") },
+		"secret": func() (string, error) { return person.await(func() (string, error) { return readLine(in) }) },
+	} {
+		if text, err := ask(); text != "" || !errors.Is(err, errInterrupted) {
+			t.Errorf("%s: %q, %v; want errInterrupted", name, text, err)
+		}
+	}
+}
+
+func TestOnlyWhatAPersonCanMendIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"a wrong password", &daemon.Refusal{Status: http.StatusUnauthorized}, tries},
+		{"a weak one", &daemon.Refusal{Status: http.StatusUnprocessableEntity}, tries},
+		{"too many tries", &daemon.Refusal{Status: http.StatusTooManyRequests}, 1},
+		{"a person who may not vote", &daemon.Refusal{Status: http.StatusForbidden}, 1},
+		{"an action that moved", &daemon.Refusal{Status: http.StatusConflict}, 1},
+		{"a daemon that broke", &daemon.Refusal{Status: http.StatusInternalServerError}, 1},
+		{"an interrupt", errInterrupted, 1},
+		{"nothing", nil, 1},
+	}
+	for _, tt := range tests {
+		asked := 0
+		err := again(streams{err: io.Discard}, func() error { asked++; return tt.err })
+		if asked != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: asked %d times, %v; want %d", tt.name, asked, err, tt.want)
+		}
 	}
 }

@@ -19,8 +19,10 @@ func policyCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "Check policies and test them with example calls",
-		Args:  cobra.NoArgs,
+		Args:  subcommandsOnly,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	c.PersistentFlags().StringVar(&o.catalog, "catalog", "", "catalog file (default: of the home's configuration)")
 	c.PersistentFlags().StringVar(&o.policy, "policy", "", "policy file or directory (default: of the home's configuration)")
@@ -64,6 +66,7 @@ type policyFinding struct {
 // checked is the JSON document of a check.
 type checked struct {
 	Loads    bool            `json:"loads"`
+	Builtin  bool            `json:"builtin"` // nobody has written one
 	Files    []string        `json:"files"`
 	Rules    []string        `json:"rules"`
 	Tools    int             `json:"tools"`
@@ -85,6 +88,8 @@ func checkPolicy(cmd *cobra.Command, s streams, o explainOptions) error {
 		return err
 	}
 	doc := checked{Files: slices.Sorted(maps.Keys(files)), Rules: []string{}, Tools: len(c.Tools()), Problems: []problem{}, Findings: []policyFinding{}}
+	_, err = os.Stat(o.policy)
+	doc.Builtin = errors.Is(err, fs.ErrNotExist)
 	engine, err := cedar.Load(files, c.Tools(), cedar.Options{})
 	var failed *cedar.LoadError
 	switch {
@@ -100,23 +105,26 @@ func checkPolicy(cmd *cobra.Command, s streams, o explainOptions) error {
 			doc.Findings = append(doc.Findings, policyFinding{f.Tool, f.Pointer, f.Rule, f.File, f.Line, f.Message})
 		}
 	}
-	return printChecked(cmd, s, doc)
+	return printChecked(cmd, s, o, doc)
 }
 
-func printChecked(cmd *cobra.Command, s streams, doc checked) error {
+func printChecked(cmd *cobra.Command, s streams, o explainOptions, doc checked) error {
 	if wantsJSON(cmd) {
 		if err := printJSON(s.out, doc); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range doc.Problems {
-			fmt.Fprintf(s.out, "error: %s\n", plain(cedar.Problem{File: p.File, Line: p.Line, Column: p.Column, Rule: p.Rule, Message: p.Message}.String()))
+			fmt.Fprintf(s.out, "error: %s\n", plainJSON(cedar.Problem{File: p.File, Line: p.Line, Column: p.Column, Rule: p.Rule, Message: p.Message}.String()))
 		}
 		for _, f := range doc.Findings {
-			fmt.Fprintf(s.out, "note: %s\n", plain(cedar.Finding{Tool: f.Tool, Pointer: f.Pointer, Rule: f.Rule, File: f.File, Line: f.Line, Message: f.Message}.String()))
+			fmt.Fprintf(s.out, "note: %s\n", plainJSON(cedar.Finding{Tool: f.Tool, Pointer: f.Pointer, Rule: f.Rule, File: f.File, Line: f.Line, Message: f.Message}.String()))
 		}
 		if doc.Loads {
 			fmt.Fprintf(s.out, "%d rules for %d tools load\n", len(doc.Rules), doc.Tools)
+			if doc.Builtin {
+				fmt.Fprintf(s.err, "hint: this is the built-in policy; yours would be *.cedar files in %s\n", plain(o.policy))
+			}
 		}
 	}
 	if !doc.Loads {

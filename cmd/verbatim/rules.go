@@ -23,6 +23,8 @@ type rules struct {
 
 	mu   sync.Mutex
 	seen string // what the files looked like when they were last read
+	// mistake is what keeps these files from being in force.
+	mistake error
 }
 
 // load reads catalog and policy and puts them in force. On an error what was
@@ -31,6 +33,11 @@ func (r *rules) load() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = r.look()
+	r.mistake = r.replace()
+	return r.mistake
+}
+
+func (r *rules) replace() error {
 	tools, err := loadCatalog(r.cfg.Catalog)
 	if err != nil {
 		return err
@@ -42,20 +49,21 @@ func (r *rules) load() error {
 	return nil
 }
 
-// reload loads again if a file has changed since. A mistake in it is said
-// once; calls go on under what was in force.
-func (r *rules) reload() {
+// reload loads again if a file has changed since. A mistake in it is logged
+// once and returned while it stands; calls go on under what was in force.
+func (r *rules) reload() error {
 	r.mu.Lock()
-	same := r.seen == r.look()
+	same, mistake := r.seen == r.look(), r.mistake
 	r.mu.Unlock()
 	if same {
-		return
+		return mistake
 	}
 	if err := r.load(); err != nil {
 		r.log.Error("catalog or policy were changed and have a mistake; the earlier ones stay in force", "error", err)
-		return
+		return err
 	}
 	r.log.Info("catalog and policy were read again")
+	return nil
 }
 
 // look says which files there are, how long they are and when they changed.

@@ -111,7 +111,7 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	defer p.close()
 	origin := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
-		Accounts: p.accounts, Tools: p.binder.find, Idle: idle, Reload: p.rules.reload, Ready: ready, Log: log,
+		Accounts: p.accounts, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
 		Attach: p.attach(func() string { return origin }),
 		Pages: func(at string) (http.Handler, error) {
 			origin = at // before anything serves

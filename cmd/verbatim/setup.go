@@ -16,10 +16,10 @@ func setupCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup",
 		Short: "Make the account that approves",
-		Long:  "Make an account that may approve. The first one is the owner of the agent\nsessions of this machine's user. A later one needs the password of an account\nthat exists; with two accounts, single-operator mode is over.",
+		Long:  "Make an account that may approve. The first one is the owner of the agent\nsessions of this machine's user. A later one needs the password of an account\nthat exists.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			person, err := personAt(s, "setup")
+			person, err := personAt(cmd.Context(), s, "setup")
 			if err != nil {
 				return err
 			}
@@ -40,16 +40,24 @@ func setup(cmd *cobra.Command, s streams, person terminal, n daemon.NewAccount) 
 	if err != nil {
 		return err
 	}
-	if len(accounts.Accounts) > 0 {
+	first := len(accounts.Accounts) == 0
+	if !first {
 		fmt.Fprintln(s.err, "An account exists already. Another one is made by somebody who has one.")
-		if n.By, n.ByPass, err = credentials(person, ""); err != nil {
+	}
+	asked := n.Name
+	var made daemon.Account
+	err = again(s, func() error {
+		if !first {
+			if n.By, n.ByPass, err = credentials(person, n.By); err != nil {
+				return err
+			}
+		}
+		if err = describe(person, &n, asked, first); err != nil {
 			return err
 		}
-	}
-	if err := describe(person, &n, len(accounts.Accounts) == 0); err != nil {
+		made, err = client.AddAccount(cmd.Context(), n)
 		return err
-	}
-	made, err := client.AddAccount(cmd.Context(), n)
+	})
 	if err != nil {
 		return refusedInput(err)
 	}
@@ -60,8 +68,9 @@ func setup(cmd *cobra.Command, s streams, person terminal, n daemon.NewAccount) 
 	return err
 }
 
-// describe asks for the new account's name and password.
-func describe(person terminal, n *daemon.NewAccount, first bool) error {
+// describe asks for the new account's name and password. asked is the name
+// that the command line gives, or "".
+func describe(person terminal, n *daemon.NewAccount, asked string, first bool) error {
 	name, principal, err := localPrincipal()
 	if err != nil {
 		return err
@@ -71,22 +80,37 @@ func describe(person terminal, n *daemon.NewAccount, first bool) error {
 	} else {
 		name = ""
 	}
-	if n.Name == "" {
-		if n.Name, err = person.line("Name", name); err != nil {
+	if n.Name != "" {
+		name = n.Name
+	}
+	if asked == "" {
+		if n.Name, err = person.line("Name of the new account", name); err != nil {
 			return err
 		}
 	}
-	if n.Password, err = person.secret("New password (10 characters or 4 words at least)"); err != nil {
-		return err
+	n.Password, err = newSecret(person)
+	return err
+}
+
+// newSecret asks for a password twice, until both are the same.
+func newSecret(person terminal) (string, error) {
+	for n := 1; ; n++ {
+		chosen, err := person.secret("New password (10 characters or 4 words at least)")
+		if err != nil {
+			return "", err
+		}
+		repeated, err := person.secret("The same again")
+		if err != nil {
+			return "", err
+		}
+		if repeated == chosen {
+			return chosen, nil
+		}
+		if n == tries {
+			return "", usage("the two passwords differ; nothing was made")
+		}
+		fmt.Fprintln(person.out, "the two passwords differ; try again, or end with Ctrl-C")
 	}
-	again, err := person.secret("The same again")
-	if err != nil {
-		return err
-	}
-	if again != n.Password {
-		return usage("the two passwords differ; nothing was made")
-	}
-	return nil
 }
 
 // credentials asks who somebody is.

@@ -27,7 +27,9 @@ type upstream struct {
 // this machine and the configuration, never from the client's MCP messages.
 func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (daemon.Upstream, error) {
 	return func(h daemon.Hello, notes *daemon.Notes) (daemon.Upstream, error) {
-		p.rules.reload() // who edits the catalog and then calls means the new one
+		if err := p.rules.reload(); err != nil { // who edits the catalog and then calls means the new one
+			notes.Say("catalog or policy have a mistake, so the earlier ones are in force: %v", err)
+		}
 		name, command, err := p.server(h)
 		if err != nil {
 			return nil, err
@@ -47,10 +49,20 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
 			Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log}}
+		if h.WaitMS == 0 { // whoever brings a time of its own looks for itself
+			u.cfg.Waiting = waits(notes, page())
+		}
 		if h.TrustReadHints {
 			u.cfg.Binder = &trusting{binder: p.binder, rules: p.rules, notes: notes, write: &p.catalogs}
 		}
 		return u, nil
+	}
+}
+
+// waits tells the people at the client's end that a call is held for them.
+func waits(notes *daemon.Notes, page string) func(verbatim.Outcome) {
+	return func(o verbatim.Outcome) {
+		notes.Say("%s waits for approval; decide at %s or with: verbatim approvals approve %s", plain(o.Tool), page, o.ActionID)
 	}
 }
 
@@ -107,7 +119,12 @@ func (u *upstream) Serve(ctx context.Context, client io.ReadWriteCloser) error {
 	return gate.Serve(ctx, u.cfg, client, u.process.Out, u.process.In)
 }
 
-// Stop ends the server.
-func (u *upstream) Stop() { u.process.Stop() }
+// Stop ends the server, and says so if it chose to fail.
+func (u *upstream) Stop() {
+	u.process.Stop()
+	if code := u.process.ExitCode(); code != 0 {
+		u.notes.Say("the server ended with exit code %d", code)
+	}
+}
 
 var _ verbatim.Tools = noTools{}

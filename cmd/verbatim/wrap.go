@@ -110,6 +110,14 @@ func wrap(ctx context.Context, s streams, h daemon.Hello) error {
 // notesWait is how long wrap waits for the last words of the server.
 const notesWait = time.Second
 
+// lastWords waits for what the server still has to say.
+func lastWords(noted <-chan struct{}) {
+	select {
+	case <-noted:
+	case <-time.After(notesWait):
+	}
+}
+
 // howEnded says how the pipe ended: the client closing its end is the regular
 // way.
 func howEnded(ctx context.Context, s streams, err error, input <-chan struct{}, noted <-chan struct{}) error {
@@ -121,10 +129,7 @@ func howEnded(ctx context.Context, s streams, err error, input <-chan struct{}, 
 	if ctx.Err() != nil {
 		return nil
 	}
-	select {
-	case <-noted:
-	case <-time.After(notesWait):
-	}
+	lastWords(noted)
 	if err != nil {
 		return hinted(fmt.Errorf("the connection to the daemon broke: %w", err), "what waits for approval is kept; start the client again")
 	}

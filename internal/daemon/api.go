@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
@@ -64,11 +66,24 @@ var states = map[string][]action.State{
 	"open":    {action.PendingApproval, action.Approved, action.Claimed, action.Executing, action.Uncertain},
 }
 
+// stateNames lists the states, each after a comma.
+func stateNames() string {
+	var b strings.Builder
+	for _, s := range action.States() {
+		b.WriteString(", " + string(s))
+	}
+	return b.String()
+}
+
 func (d *Daemon) actions(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	wanted, known := states[q.Get("state")]
 	if !known {
-		wanted = []action.State{action.State(q.Get("state"))}
+		one := action.State(q.Get("state"))
+		if !slices.Contains(action.States(), one) {
+			return nil, refuse(http.StatusBadRequest, "there is no such state; there are pending, open, all"+stateNames())
+		}
+		wanted = []action.State{one}
 	}
 	limit, err := number(q.Get("limit"), 100)
 	if err != nil {

@@ -113,7 +113,7 @@ func personRefusal(err error) error {
 	case errors.As(err, &throttled):
 		return refuse(http.StatusTooManyRequests, throttled.Error())
 	case errors.Is(err, auth.ErrCredentials):
-		return refuse(http.StatusForbidden, auth.ErrCredentials.Error())
+		return refuse(http.StatusUnauthorized, auth.ErrCredentials.Error())
 	case errors.Is(err, auth.ErrNameTaken):
 		return refuse(http.StatusConflict, auth.ErrNameTaken.Error())
 	case errors.Is(err, auth.ErrName), errors.Is(err, auth.ErrPassword), errors.Is(err, auth.ErrGroup):
