@@ -10,10 +10,13 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## one static binary: bin/verbatim
+	@echo "building; the first time this takes a minute or so ..."
 	CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
 
 demo: ## a walk through one approval, on this machine, nothing to set up
-	go run ./cmd/verbatim demo
+	@echo "building verbatim; the first time this takes a minute or so ..."
+	@CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
+	@bin/verbatim demo
 
 test: ## install what the tests need, then run all of them
 	scripts/test
@@ -47,3 +50,8 @@ bench-schema: ## decoding and applying a schema beside other libraries, as ratio
 
 bench-decide: ## a whole decision beside an assembly of libraries, as ratios
 	cd bench && go test -count=1 -run '^TestDecide$$'
+
+.PHONY: corpus
+
+corpus: ## published tool calls through a gate: what was allowed, asked, refused
+	scripts/corpus

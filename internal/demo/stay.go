@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/internal/config"
 )
 
 const visitorArgs = `{"vendor":"Vendor B","amount":"12 thousand USD"}`
@@ -25,13 +26,20 @@ func (s *stage) stay(ctx context.Context) error {
 	p.note("Name      " + s.name)
 	p.note("Password  " + s.password)
 	fmt.Fprintln(p.Out)
-	p.note("Approve or reject it there. Ctrl-C ends the demo and removes everything.")
+	p.note("Approve or reject it there, or in another terminal:")
+	p.note("  " + s.terminalCommand("approve", shown.ID))
+	p.note("Ctrl-C ends the demo and removes everything.")
 	if err := s.follow(ctx, shown.ID); err != nil && ctx.Err() == nil {
 		return err
 	}
 	<-ctx.Done()
 	fmt.Fprintln(p.Out)
 	return nil
+}
+
+// terminalCommand is what decides on an action of this demo's home.
+func (s *stage) terminalCommand(verb, id string) string {
+	return config.HomeVariable + "=" + string(s.home) + " " + s.cfg.Self + " approvals " + verb + " " + id
 }
 
 // follow waits for the visitor's decision and lets the agent try once more.
