@@ -35,16 +35,14 @@ func (d *Decoder) object(p, o int) (int, int) {
 	if d.depth--; d.depth < 0 {
 		return fault, o
 	}
-	start := o
 	d.out[o] = '{'
-	o++
-	p = skip(d.src, p+1)
-	if p < len(d.src) && d.src[p] == '}' {
-		d.out[o] = '}'
+	if p = skip(d.src, p+1); p < len(d.src) && d.src[p] == '}' {
+		d.out[o+1] = '}'
 		d.depth++
-		return p + 1, o + 1
+		return p + 1, o + 2
 	}
-	slot, base, names := len(d.objects), len(d.open), len(d.names)
+	slot, base, names, start := len(d.objects), len(d.open), len(d.names), o
+	o++
 	d.objects = append(doubled(d.objects), object{})
 	var traits trait
 	sorted := true
@@ -66,8 +64,7 @@ func (d *Decoder) object(p, o int) (int, int) {
 		}
 		c := d.src[p]
 		d.out[o] = c
-		o++
-		p++
+		p, o = p+1, o+1
 		if c == '}' {
 			break
 		}
@@ -76,8 +73,7 @@ func (d *Decoder) object(p, o int) (int, int) {
 		}
 		p = skip(d.src, p)
 	}
-	whole := object{start: int32(start), end: int32(o)}
-	if !d.close(slot, d.open[base:], whole, sorted, traits) {
+	if !d.close(slot, d.open[base:], object{start: int32(start), end: int32(o)}, sorted, traits) {
 		return fault, o
 	}
 	d.open, d.names = d.open[:base], d.names[:names]
