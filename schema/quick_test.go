@@ -92,9 +92,10 @@ func drawPlainObject(t *rapid.T, s object, depth int) {
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
 		props[rapid.SampledFrom(memberNames).Draw(t, "name")] = drawPlain(t, depth)
 	}
-	if rapid.IntRange(0, 4).Draw(t, "table") == 0 {
-		s["additionalProperties"] = drawPlain(t, depth)
-	} else {
+	if rapid.IntRange(0, 2).Draw(t, "table") == 0 {
+		s["additionalProperties"] = rapid.SampledFrom([]any{drawPlain(t, depth), true, false}).Draw(t, "rest")
+	}
+	if rapid.IntRange(0, 4).Draw(t, "declares") != 0 {
 		s["properties"] = props
 	}
 	if rapid.IntRange(0, 2).Draw(t, "required") == 0 {
@@ -156,6 +157,8 @@ func TestQuickWalkJudgesOrdinaryTools(t *testing.T) {
 		{"a bare object", `{"type":"object"}`, `{"b":[{"c":1}]}`, true},
 		{"a table", `{"additionalProperties":{"type":"integer"}}`, `{"b":1,"c":2}`, true},
 		{"a table with a wrong value", `{"additionalProperties":{"type":"integer"}}`, `{"b":1,"c":"2"}`, false},
+		{"no members", `{"properties":{},"additionalProperties":false}`, `{}`, true},
+		{"a member where there are none", `{"properties":{}}`, `{"a":1}`, false},
 		{"string or null", `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null}}}`, `{}`, true},
 		{"alternatives with members", `{"anyOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`, `{"a":1}`, false},
 		{"allOf", `{"allOf":[{"properties":{"a":{}}}],"properties":{"b":{}}}`, `{"a":1}`, false},
@@ -189,6 +192,24 @@ func TestQuickWalkJudgesOrdinaryTools(t *testing.T) {
 				t.Errorf("taken quickly: %t", got)
 			}
 		})
+	}
+}
+
+// TestQuickWalkStripsNothing: what becomes of undeclared members depends on
+// the options, and the full walk sees to it.
+func TestQuickWalkStripsNothing(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{`{"properties":{},"additionalProperties":true}`, `{"properties":{"b":{}},"additionalProperties":true}`, `{"additionalProperties":false}`} {
+		for _, mode := range []schema.UnknownMode{"", schema.UnknownReject, schema.UnknownStrip, schema.UnknownKeep} {
+			s, err := schema.Compile([]byte(src), schema.Options{Unknown: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := decode(t, `{"a":1}`); s.IsQuick(v) {
+				t.Errorf("%s, mode %q: an undeclared member is taken quickly", src, mode)
+			}
+			quickAsFull(t, s, []byte(src), decode(t, `{}`))
+		}
 	}
 }
 

@@ -158,14 +158,11 @@ func planNumber(rules *numberRules) *quickNumber {
 func (p *planner) planObject(o *objectRules) *quickObject {
 	q := &quickObject{min: o.min, max: o.max}
 	if len(o.slots) == 0 {
-		if o.additional != nil {
-			if o.additional.truth == never {
-				p.fails = true
-				return q
-			}
-			q.rest = p.plan(o.additional)
-		} else if o.declares {
-			p.fails = true // "properties": {} admits no member, or strips it
+		switch rest := o.additional; {
+		case rest != nil && rest.truth == rules:
+			q.rest = p.plan(rest)
+		case o.declares || rest != nil && rest.truth == never:
+			q.max = 0 // what becomes of a member, the options say
 		}
 		return q
 	}
