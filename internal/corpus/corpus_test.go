@@ -32,12 +32,24 @@ func walked(t *testing.T, folder string, domains ...string) corpus.Report {
 	}
 	r, err := corpus.Run(t.Context(), corpus.Paths{Suites: suites, Examples: folder, Work: t.TempDir()},
 		func(tools verbatim.Toolset, engine policy.Engine) (*verbatim.Gate, error) {
-			return verbatimtest.New(t, verbatimtest.Config{Policy: engine}).Gate.With(tools), nil
+			return verbatimtest.New(t, verbatimtest.Config{Policy: engine, Dir: fast(t)}).Gate.With(tools), nil
 		}, domains...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// fast is a folder in memory where the system has one: some thousand calls are
+// recorded, and that they survive a power cut is tried elsewhere.
+func fast(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "verbatim-corpus-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // The bars, by name. A report that misses one is told which.

@@ -65,14 +65,14 @@ func (d *domain) read(p Paths) (err error) {
 	dojo := filepath.Join(p.Suites, "agentdojo")
 	switch d.name {
 	case "banking":
-		for _, tool := range []string{"read_file", "get_most_recent_transactions"} {
+		for _, tool := range []string{"read_file", "get_most_recent_transactions", "get_scheduled_transactions"} {
 			d.outside[tool] = true
 		}
 		if d.account, err = readAccount(filepath.Join(dojo, "banking.environment.yaml")); err == nil {
 			d.suite, err = readDojo(dojo, d.name)
 		}
 	case "slack":
-		for _, tool := range []string{"get_webpage", "read_channel_messages", "read_inbox"} {
+		for _, tool := range []string{"get_webpage", "read_channel_messages", "read_inbox", "get_channels", "get_users_in_channel"} {
 			d.outside[tool] = true
 		}
 		d.suite, err = readDojo(dojo, d.name)

@@ -15,6 +15,8 @@ import (
 type Call struct {
 	Tool string
 	Args canon.Value
+	// Key is the idempotency key that the host makes of one yes; "" if none.
+	Key string
 	// Computed: the suite's program computes an argument while it runs, so
 	// that Args holds a placeholder.
 	Computed bool

@@ -69,7 +69,7 @@ func session(p Phase, customer string) verbatim.Session {
 func (w *walker) call(p Phase, task string, s verbatim.Session, c Call) error {
 	gate := w.gates[s.Principal]
 	before := w.ran.Load()
-	o, err := gate.Call(w.ctx, s, verbatim.Call{Tool: c.Tool, Arguments: c.Args.Canonical()})
+	o, err := gate.Call(w.ctx, s, c.proposed())
 	if err != nil {
 		return fmt.Errorf("%s task %s %s: %w", w.domain.name, task, c.Tool, err)
 	}
@@ -95,6 +95,24 @@ func (w *walker) call(p Phase, task string, s verbatim.Session, c Call) error {
 	return nil
 }
 
+// proposed is the call as a host makes it.
+func (c Call) proposed() verbatim.Call {
+	return verbatim.Call{Tool: c.Tool, Arguments: c.Args.Canonical(), IdempotencyKey: c.Key}
+}
+
+// once makes a call again that has run on a yes. One yes is for one run.
+func (w *walker) once(task string, s verbatim.Session, c Call) error {
+	before := w.ran.Load()
+	o, err := w.gates[s.Principal].Call(w.ctx, s, c.proposed())
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s task %s %s: %w", w.domain.name, task, c.Tool, err)
+	case !o.Replayed || w.ran.Load() != before:
+		return fmt.Errorf("%s task %s %s: one yes, and more than one run", w.domain.name, task, c.Tool)
+	}
+	return nil
+}
+
 func (w *walker) result(p Phase, task string, c Call) Result {
 	r := Result{Domain: w.domain.name, Task: task, Tool: c.Tool, Phase: p, Mutation: w.mutates[c.Tool],
 		Action: canon.Sum(append([]byte(c.Tool+"\n"), c.Args.Canonical()...)).String()}
@@ -115,7 +133,7 @@ func (w *walker) exclude(p Phase, task string, c Call) {
 // grant gives the session a grant for one action. The host asks the gate what
 // would run, and that is what the grant is for.
 func (w *walker) grant(s verbatim.Session, id string, c Call) (verbatim.Session, error) {
-	e, err := w.gates[s.Principal].Explain(w.ctx, s, verbatim.Call{Tool: c.Tool, Arguments: c.Args.Canonical()})
+	e, err := w.gates[s.Principal].Explain(w.ctx, s, c.proposed())
 	if err != nil || e.ProposalHash == "" {
 		return s, err // nothing that could be shown
 	}
@@ -127,8 +145,8 @@ func (w *walker) grant(s verbatim.Session, id string, c Call) (verbatim.Session,
 // customers walks a domain of tau-bench.
 func (w *walker) customers() error {
 	for _, t := range w.honest {
-		for _, c := range t.Calls {
-			if err := w.customer(t, c); err != nil {
+		for i, c := range t.Calls {
+			if err := w.customer(t, c, fmt.Sprintf("yes %s %d", t.ID, i)); err != nil {
 				return err
 			}
 		}
@@ -137,18 +155,13 @@ func (w *walker) customers() error {
 }
 
 // customer walks one expected call, as it is and in its wrong forms.
-func (w *walker) customer(t Task, c Call) error {
-	s, err := w.confirmed(session(Honest, t.Customer), c)
-	if err != nil {
-		return err
-	}
-	if err := w.call(Honest, t.ID, s, c); err != nil {
-		return err
-	}
-	if w.mutates[c.Tool] {
-		if err := w.unconfirmed(t, c, s.Grant.Digest); err != nil {
+func (w *walker) customer(t Task, c Call, key string) error {
+	if !w.mutates[c.Tool] {
+		if err := w.call(Honest, t.ID, session(Honest, t.Customer), c); err != nil {
 			return err
 		}
+	} else if err := w.change(t, c, key); err != nil {
+		return err
 	}
 	for _, v := range w.facts.variants(t.Customer, c) {
 		phase := Beside
@@ -164,6 +177,26 @@ func (w *walker) customer(t Task, c Call) error {
 		}
 	}
 	return nil
+}
+
+// change walks a mutation with the customer's yes, again with the same yes,
+// and without one.
+func (w *walker) change(t Task, c Call, key string) error {
+	s, err := w.confirmed(session(Honest, t.Customer), c)
+	if err != nil {
+		return err
+	}
+	keyed := c
+	keyed.Key = key
+	if err := w.call(Honest, t.ID, s, keyed); err != nil {
+		return err
+	}
+	if w.out[len(w.out)-1].Verdict == Allowed {
+		if err := w.once(t.ID, s, keyed); err != nil {
+			return err
+		}
+	}
+	return w.unconfirmed(t, c, s.Grant.Digest)
 }
 
 // confirmed is a session whose customer has said yes to a mutation.
