@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,11 +66,17 @@ func printList(s streams, list daemon.List, state string) error {
 		_, err := fmt.Fprintln(s.out, text)
 		return err
 	}
-	rows := make([][]string, len(list.Actions))
+	heading, rows := []string{"ACTION", "SINCE", "AGENT", "WHAT"}, make([][]string, len(list.Actions))
 	for i, a := range list.Actions {
-		rows[i] = []string{a.ID, a.State, local(a.CreatedAt), plain(a.Agent), a.Headline}
+		rows[i] = []string{a.ID, local(a.CreatedAt), plain(a.Agent), a.Headline}
+		if state != "pending" {
+			rows[i] = slices.Insert(rows[i], 1, a.State)
+		}
 	}
-	if err := safeTable(s.out, []string{"ACTION", "STATE", "SINCE", "AGENT", "WHAT"}, rows); err != nil || state != "pending" {
+	if state != "pending" {
+		return safeTable(s.out, slices.Insert(heading, 1, "STATE"), rows)
+	}
+	if err := safeTable(s.out, heading, rows); err != nil {
 		return err
 	}
 	if onTerminal(s.err) {

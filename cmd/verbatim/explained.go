@@ -131,6 +131,9 @@ func (e explained) print(s streams) error {
 	for _, who := range e.approvers() {
 		lines = append(lines, [2]string{"approvers", who})
 	}
+	if e.tool != nil && e.tool.HighImpact() && exitCode(w) == exitApproval { // a permit alone surprises here
+		lines = append(lines, [2]string{"note", "a high-impact call never runs without an approval of its own; impact stands in the catalog"})
+	}
 	if w.NeedsDryRun {
 		lines = append(lines, [2]string{"dry run", "comes first; it was not made here"})
 	}
