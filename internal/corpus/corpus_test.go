@@ -22,18 +22,28 @@ const (
 
 var update = flag.Bool("update", false, "write the summary that is compared")
 
-// walked runs domains with the catalogs and policies of a folder.
-func walked(t *testing.T, folder string, domains ...string) corpus.Report {
+// present skips the test where the suites are absent.
+func present(t *testing.T) {
 	t.Helper()
 	for _, part := range []string{"tau-bench", "agentdojo"} {
 		if _, err := os.Stat(filepath.Join(suites, part)); err != nil {
 			t.Skip("shared/suites/" + part + " is absent")
 		}
 	}
-	r, err := corpus.Run(t.Context(), corpus.Paths{Suites: suites, Examples: folder, Work: t.TempDir()},
-		func(tools verbatim.Toolset, engine policy.Engine) (*verbatim.Gate, error) {
-			return verbatimtest.New(t, verbatimtest.Config{Policy: engine, Dir: fast(t)}).Gate.With(tools), nil
-		}, domains...)
+}
+
+func gates(t *testing.T) corpus.MakeGate {
+	t.Helper()
+	return func(tools verbatim.Toolset, engine policy.Engine) (*verbatim.Gate, error) {
+		return verbatimtest.New(t, verbatimtest.Config{Policy: engine, Dir: fast(t)}).Gate.With(tools), nil
+	}
+}
+
+// walked runs domains with the catalogs and policies of a folder.
+func walked(t *testing.T, folder string, domains ...string) corpus.Report {
+	t.Helper()
+	present(t)
+	r, err := corpus.Run(t.Context(), corpus.Paths{Suites: suites, Examples: folder, Work: t.TempDir()}, gates(t), domains...)
 	if err != nil {
 		t.Fatal(err)
 	}
