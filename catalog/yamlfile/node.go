@@ -1,12 +1,13 @@
 package yamlfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"unicode/utf8"
-
-	"bytes"
 
 	"go.yaml.in/yaml/v3"
 
@@ -61,7 +62,7 @@ func parse(file string, src []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err != nil {
-		return nil, Fault{File: file, Text: syntax(err)}
+		return nil, syntax(file, err)
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, Fault{File: file, Text: "more than one YAML document"}
@@ -74,11 +75,18 @@ func parse(file string, src []byte) (*yaml.Node, error) {
 	return doc.Content[0], errors.Join(f.list...)
 }
 
-func syntax(err error) string {
+// syntax words what is no YAML at all. The library says the line in its text.
+func syntax(file string, err error) Fault {
+	f := Fault{File: file, Text: strings.TrimPrefix(err.Error(), "yaml: ")}
 	if errors.Is(err, io.EOF) {
-		return "empty"
+		f.Text = "empty"
 	}
-	return err.Error()
+	if said, rest, found := strings.Cut(strings.TrimPrefix(f.Text, "line "), ": "); found {
+		if n, err := strconv.Atoi(said); err == nil {
+			f.Line, f.Text = n, rest
+		}
+	}
+	return f
 }
 
 // maxNesting bounds the recursion over a file.

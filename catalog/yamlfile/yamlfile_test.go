@@ -190,7 +190,7 @@ func TestLoadSaysFileLineAndField(t *testing.T) {
 		{"later version", "version: \"2\"\n", "catalog.yaml:1: version: must be"},
 		{"two documents", "version: \"1\"\n---\nversion: \"1\"\n", "more than one YAML document"},
 		{"empty", "", "empty"},
-		{"not YAML", "a: [", "catalog.yaml: "},
+		{"not YAML", "a: [", "catalog.yaml:1: did not find"},
 		{"bad UTF-8", "version: \"\xff\"\n", "not valid UTF-8"},
 		{"unknown resolver kind", "version: \"1\"\nresolvers:\n  v:\n    kind: guess\n", "catalog.yaml:4: resolvers.v.kind"},
 		{"table without rows", "version: \"1\"\nresolvers:\n  v: {kind: table}\n", "catalog.yaml:3: resolvers.v: a table needs either"},

@@ -66,7 +66,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		{"a tag", "agent: !!str x\n", ":1: agent: anchors, aliases and tags"},
 		{"two documents", "agent: a\n---\nagent: b\n", ": more than one document"},
 		{"a list", "- a\n", ":1: must be a mapping"},
-		{"no YAML", "agent: [\n", "line 1: did not find"},
+		{"no YAML", "agent: [\n", "verbatim.yaml:1: did not find"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func parse(file string, text []byte, c *Config) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+		return syntax(file, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: more than one document", file)
@@ -37,6 +38,16 @@ func parse(file string, text []byte, c *Config) error {
 		"servers": func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
 	})
 	return errors.Join(r.faults...)
+}
+
+// syntax words what is no YAML at all. The library says the line in its text.
+func syntax(file, text string) error {
+	if line, rest, found := strings.Cut(strings.TrimPrefix(text, "line "), ": "); found {
+		if n, err := strconv.Atoi(line); err == nil {
+			return fmt.Errorf("%s:%d: %s", file, n, rest)
+		}
+	}
+	return fmt.Errorf("%s: %s", file, text)
 }
 
 // reader collects the mistakes of one file.
