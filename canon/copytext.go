@@ -25,6 +25,18 @@ func ending(w uint64) uint64 {
 	return ((w-' '*lowBits)&^w | (quote-lowBits)&^quote | (slash-lowBits)&^slash) & highBits
 }
 
+// controls marks the control characters of w by their highest bits, if all of
+// w is ASCII.
+func controls(w uint64) uint64 { return ^(w + (0x80-' ')*lowBits) & highBits }
+
+// escapes marks the quotes and backslashes of w by their highest bits, if all
+// of w is ASCII. No sum below carries into another byte.
+func escapes(w uint64) uint64 {
+	quote := w ^ '"'*lowBits
+	slash := w ^ '\\'*lowBits
+	return ^((quote + 0x7F*lowBits) & (slash + 0x7F*lowBits)) & highBits
+}
+
 // text copies the string whose quote is at p. It writes eight bytes at once,
 // of which those behind the plain ones are overwritten.
 func (d *Decoder) text(p, o int) (int, int) {

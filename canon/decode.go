@@ -94,7 +94,23 @@ func Decode(src []byte, opt Options) (Value, error) {
 	if len(src) > opt.MaxBytes {
 		return Value{}, tooLong(opt.MaxBytes)
 	}
-	text := string(src)
+	return decode(string(src), opt)
+}
+
+// DecodeText is [Decode] of a string. The Value shares it: nothing is copied
+// that has no escapes.
+func DecodeText(text string, opt Options) (Value, error) {
+	if err := opt.Check(); err != nil {
+		return Value{}, err
+	}
+	opt = opt.withDefaults()
+	if len(text) > opt.MaxBytes {
+		return Value{}, tooLong(opt.MaxBytes)
+	}
+	return decode(text, opt)
+}
+
+func decode(text string, opt Options) (Value, error) {
 	d := scanners.Get().(*scanner)
 	d.begin(text, opt)
 	if v, ok := d.document(); ok {
@@ -119,7 +135,7 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 // begin takes a text and makes stacks that hold an ordinary call.
 func (d *scanner) begin(text string, opt Options) {
 	d.s, d.pos, d.opt = text, 0, opt
-	d.nodes, d.depth = 0, 0
+	d.nodes, d.depth, d.jumbled = 0, 0, 0
 	d.dirty = !utf8.ValidString(text)
 	d.mem.expect(text)
 	d.mem.reserve()

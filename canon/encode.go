@@ -193,26 +193,56 @@ func plainBytes() (table [256]bool) {
 	return table
 }
 
-// appendString writes a JSON string with the fewest escapes. It copies eight
-// bytes at once, of which those behind the plain ones are overwritten.
+// appendString writes a JSON string with the fewest escapes.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	if allPlain(s) {
+		dst = append(dst, s...)
+	} else {
+		dst = appendEscaped(dst, s)
+	}
+	return append(dst, '"')
+}
+
+// allPlain reports that every byte of s stands for itself.
+func allPlain(s string) bool {
+	if len(s) >= 8 {
+		stop := special(word(s, len(s)-8))
+		for i := 0; i+8 < len(s); i += 8 {
+			stop |= special(word(s, i))
+		}
+		return stop == 0
+	}
+	for i := range len(s) {
+		if !plain[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// wordRoom is what eight bytes may need: each of them with a backslash, and
+// what the last store writes behind them.
+const wordRoom = 24
+
+// appendEscaped writes eight bytes at once, of which those behind the plain
+// ones are overwritten.
+func appendEscaped(dst []byte, s string) []byte {
 	i := 0
 	for len(s)-i >= 8 {
 		n := len(dst)
-		if cap(dst)-n < 8 {
-			dst = slices.Grow(dst, len(s)-i+1)
+		if cap(dst)-n < wordRoom {
+			dst = slices.Grow(dst, len(s)-i+(len(s)-i)/4+wordRoom)
 		}
 		w := word(s, i)
-		binary.LittleEndian.PutUint64(dst[n:n+8], w)
-		stop := special(w)
-		if stop == 0 {
-			dst = dst[:n+8]
-			i += 8
+		if (w|controls(w))&highBits != 0 {
+			same := bits.TrailingZeros64(special(w)) / 8
+			binary.LittleEndian.PutUint64(dst[n:n+8], w)
+			dst, i = appendSpecial(dst[:n+same], s, i+same)
 			continue
 		}
-		same := bits.TrailingZeros64(stop) / 8
-		dst, i = appendSpecial(dst[:n+same], s, i+same)
+		dst = dst[:n+putEscaped(dst[n:n+wordRoom], w)]
+		i += 8
 	}
 	for i < len(s) {
 		if plain[s[i]] {
@@ -222,7 +252,23 @@ func appendString(dst []byte, s string) []byte {
 		}
 		dst, i = appendSpecial(dst, s, i)
 	}
-	return append(dst, '"')
+	return dst
+}
+
+// putEscaped writes the eight bytes of w, none of which is a control character
+// or beyond ASCII, with backslashes, and returns how many they are then.
+func putEscaped(out []byte, w uint64) int {
+	out = out[:wordRoom]
+	binary.LittleEndian.PutUint64(out, w)
+	n := 8
+	for marks := escapes(w); marks != 0; marks &= marks - 1 {
+		at := bits.TrailingZeros64(marks) / 8
+		to := at + n - 8
+		out[to&15] = '\\'
+		binary.LittleEndian.PutUint64(out[to&15+1:], w>>(8*at))
+		n++
+	}
+	return n
 }
 
 // appendSpecial writes what begins at i and does not stand for itself, or is

@@ -26,6 +26,9 @@ type scanner struct {
 	mem     memory
 	twins   twins
 	buf     []byte
+	// jumbled is above the index of the first member of every open object whose
+	// names are not in order.
+	jumbled int
 
 	// sound is set inside of what Decode has made, where [Check] need not look
 	// at text and names again.
@@ -241,7 +244,7 @@ func (d *scanner) member(base int, seen *names) bool {
 		return false
 	}
 	d.enter(token{name: name, index: -1})
-	if d.all || len(d.members)-base < fewNames {
+	if (d.all || len(d.members)-base < fewNames) && !d.ascends(base, name) {
 		rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins)
 		if rule != "" && !d.refuse(start, rule) {
 			return false
@@ -258,6 +261,20 @@ func (d *scanner) member(base int, seen *names) bool {
 	d.leave()
 	// What the value has put on the stack is gone again: the member is last.
 	d.members[len(d.members)-1].Value = v
+	return true
+}
+
+// ascends reports that name cannot be that of a member before it, for they are
+// in the order of their bytes so far, as almost always in a canonical text. It
+// says nothing about names that differ in case.
+func (d *scanner) ascends(base int, name string) bool {
+	if d.opt.FoldTwins || d.all || d.jumbled > base {
+		return false
+	}
+	if last := len(d.members) - 1; last >= base && d.members[last].Name >= name {
+		d.jumbled = base + 1
+		return false
+	}
 	return true
 }
 

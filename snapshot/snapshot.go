@@ -117,7 +117,7 @@ func (s Snapshot) Value() canon.Value {
 }
 
 func decoded(text string) canon.Value {
-	v, err := canon.Decode([]byte(text), ceiling().options())
+	v, err := canon.DecodeText(text, ceiling().options())
 	if err != nil {
 		// Only this package writes text, and only after the same checks. Going
 		// on with another tree than the frozen one would be worse than stopping.
@@ -139,7 +139,7 @@ func (s Snapshot) View() map[string]any {
 // Thaw reads stored bytes back. It fails with [canon.Violations] unless they
 // are already the canonical form of an object in the strict domain.
 func Thaw(text string) (Snapshot, error) {
-	v, err := canon.Decode([]byte(text), ceiling().options())
+	v, err := canon.DecodeText(text, ceiling().options())
 	if err != nil {
 		return Snapshot{}, err
 	}

@@ -26,6 +26,13 @@ type code struct {
 	whole   func(*call) int64 // kindWhole and kindMoment
 	decimal func(*call) types.Decimal
 	text    func(*call) string
+
+	// The common operands, which need no call of their own: a literal, or the
+	// spot of an argument. spot is its number plus 1, or 0.
+	spot     int
+	literal  bool
+	theWhole int64
+	theText  string
 }
 
 // flag compiles an expression that must be a boolean.
@@ -81,13 +88,13 @@ func (c *compiler) logic(n ast.IsNode) func(*call) bool {
 	case ast.NodeTypeNotEquals:
 		return not(c.equal(n.BinaryNode))
 	case ast.NodeTypeLessThan:
-		return c.less(n.Left, n.Right)
+		return c.less(n.Left, n.Right, false)
 	case ast.NodeTypeLessThanOrEqual:
-		return not(c.less(n.Right, n.Left))
+		return c.less(n.Right, n.Left, true)
 	case ast.NodeTypeGreaterThan:
-		return c.less(n.Right, n.Left)
+		return c.less(n.Right, n.Left, false)
 	case ast.NodeTypeGreaterThanOrEqual:
-		return not(c.less(n.Left, n.Right))
+		return c.less(n.Left, n.Right, true)
 	case ast.NodeTypeLike:
 		return c.like(n)
 	case ast.NodeTypeIn:
@@ -112,9 +119,9 @@ func literal(v types.Value) code {
 	case types.Boolean:
 		return flag(constant(bool(v)))
 	case types.Long:
-		return code{kind: kindWhole, whole: func(*call) int64 { return int64(v) }}
+		return code{kind: kindWhole, whole: func(*call) int64 { return int64(v) }, literal: true, theWhole: int64(v)}
 	case types.String:
-		return code{kind: kindText, text: func(*call) string { return string(v) }}
+		return code{kind: kindText, text: func(*call) string { return string(v) }, literal: true, theText: string(v)}
 	default:
 		return code{}
 	}
@@ -130,6 +137,9 @@ func (c *compiler) equal(n ast.BinaryNode) func(*call) bool {
 	if a.kind != b.kind {
 		return unclear
 	}
+	if f := equalsLiteral(a, b); f != nil {
+		return f
+	}
 	switch a.kind {
 	case kindFlag:
 		return func(k *call) bool { return a.flag(k) == b.flag(k) }
@@ -144,13 +154,41 @@ func (c *compiler) equal(n ast.BinaryNode) func(*call) bool {
 	}
 }
 
-// less compares whole numbers, or moments.
-func (c *compiler) less(left, right ast.IsNode) func(*call) bool {
-	a, b := c.expression(left), c.expression(right)
-	if a.kind != b.kind || a.whole == nil {
-		return unclear
+// equalsLiteral compares an argument with a literal, in either order; nil if
+// it is something else.
+func equalsLiteral(a, b code) func(*call) bool {
+	if a.literal {
+		a, b = b, a
 	}
-	return func(k *call) bool { return a.whole(k) < b.whole(k) }
+	if a.spot == 0 || !b.literal {
+		return nil
+	}
+	at := a.spot - 1
+	switch want, text := b.theWhole, b.theText; a.kind {
+	case kindWhole:
+		return func(k *call) bool { return k.found(at).whole == want }
+	case kindText:
+		return func(k *call) bool { return k.found(at).text == text }
+	default:
+		return nil
+	}
+}
+
+// less compares whole numbers, or moments. It answers the opposite if negated.
+func (c *compiler) less(left, right ast.IsNode, negated bool) func(*call) bool {
+	a, b := c.expression(left), c.expression(right)
+	switch {
+	case a.kind != b.kind || a.whole == nil:
+		return unclear
+	case a.spot > 0 && b.literal:
+		at, limit := a.spot-1, b.theWhole
+		return func(k *call) bool { return (k.found(at).whole < limit) != negated }
+	case a.literal && b.spot > 0:
+		at, limit := b.spot-1, a.theWhole
+		return func(k *call) bool { return (limit < k.found(at).whole) != negated }
+	default:
+		return func(k *call) bool { return (a.whole(k) < b.whole(k)) != negated }
+	}
 }
 
 // arithmetic leaves a call on which the result does not fit to Cedar, whose

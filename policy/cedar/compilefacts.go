@@ -27,33 +27,36 @@ func (c *compiler) access(n ast.NodeTypeAccess) code {
 // is not there fails, so the call is Cedar's.
 func (c *compiler) argument(path []string) code {
 	at := c.place(read{path: path, pointer: pointerOf(path), deep: true})
-	found := func(k *call) *spot {
-		s := &k.spots[at]
-		if !s.there {
-			k.leave()
-		}
-		return s
-	}
 	p := &c.out.places[at]
 	last := len(p.steps) - 1
 	switch {
 	case last >= 0 && p.steps[last].count:
-		return code{kind: kindWhole, whole: func(k *call) int64 { return found(k).whole }}
+		return code{kind: kindWhole, whole: func(k *call) int64 { return k.found(at).whole }, spot: at + 1}
 	case p.end == nil || last >= 0 && p.steps[last].items:
 		return code{}
 	}
 	switch p.end.form {
 	case formBool:
-		return flag(func(k *call) bool { return found(k).flag })
+		return flag(func(k *call) bool { return k.found(at).flag })
 	case formLong:
-		return code{kind: kindWhole, whole: func(k *call) int64 { return found(k).whole }}
+		return code{kind: kindWhole, whole: func(k *call) int64 { return k.found(at).whole }, spot: at + 1}
 	case formDecimal:
-		return code{kind: kindDecimal, decimal: func(k *call) types.Decimal { return found(k).decimal }}
+		return code{kind: kindDecimal, decimal: func(k *call) types.Decimal { return k.found(at).decimal }}
 	case formString:
-		return code{kind: kindText, text: func(k *call) string { return found(k).text }}
+		return code{kind: kindText, text: func(k *call) string { return k.found(at).text }, spot: at + 1}
 	default:
 		return code{}
 	}
+}
+
+// found returns what stands at a place of the program. If nothing does, the
+// call is left.
+func (c *call) found(at int) *spot {
+	s := &c.spots[at]
+	if !s.there {
+		c.leave()
+	}
+	return s
 }
 
 // fact compiles reading a member of context that is not an argument.
