@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,14 +32,15 @@ func TestScripts(t *testing.T) {
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID,
 	"waitfor": waitFor, "exact": exact}
 
-// waitFor waits until a file exists: waitfor FILE.
+// waitFor waits until a file exists and holds a text: waitfor FILE [TEXT].
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && strings.Contains(string(text), strings.Join(args[1:], " ")) {
 			return
 		}
 	}
-	ts.Fatalf("%s does not appear", args[0])
+	ts.Fatalf("%s does not appear", strings.Join(args, " with "))
 }
 
 var actionID = regexp.MustCompile(`act_[a-z0-9]+`)

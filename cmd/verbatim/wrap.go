@@ -133,7 +133,21 @@ func howEnded(ctx context.Context, s streams, err error, input <-chan struct{}, 
 	if err != nil {
 		return hinted(fmt.Errorf("the connection to the daemon broke: %w", err), "what waits for approval is kept; start the client again")
 	}
-	return hinted(errors.New("the server or the daemon has ended"), "what waits for approval is kept; start the client again")
+	return hinted(whoEnded(), "what waits for approval is kept; start the client again")
+}
+
+// whoEnded tells a server that ended from its daemon.
+func whoEnded() error {
+	home, err := config.FindHome()
+	if err == nil {
+		asking, cancel := context.WithTimeout(context.Background(), notesWait)
+		defer cancel()
+		_, err = daemon.Connect(asking, home)
+	}
+	if err != nil {
+		return errors.New("the daemon has ended")
+	}
+	return errors.New("the server has ended")
 }
 
 // attachTries bounds how often a client asks again while a daemon is ending.
