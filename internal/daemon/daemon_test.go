@@ -215,7 +215,7 @@ func TestVoteCountsForWhatWasShownOnly(t *testing.T) {
 		t.Errorf("another digest: %v", err)
 	}
 	_, err = r.client.Vote(ctx, id, daemon.Ballot{Approve: true, Digest: shown.Digest, Name: "nobody", Password: "x"})
-	if status(err) != http.StatusForbidden {
+	if status(err) != http.StatusUnauthorized {
 		t.Errorf("a name that does not exist: %v", err)
 	}
 	_, err = r.client.Vote(ctx, "act_none", daemon.Ballot{Approve: true, Digest: shown.Digest, Name: "ada", Password: "x"})
