@@ -37,7 +37,7 @@ generated from ´errors.go´: ´go test ./cmd/verbatim -run TestCodesPage -updat
 
 ## The envelope
 
-A call that did not run is answered with this object: over MCP as ´structuredContent´ beside one plain sentence, in the library as
+A call that did not run is answered with this object: over MCP as ´structuredContent´ beside one plain sentence (as a second text where the tool has an output schema), in the library as
 ´Outcome.Envelope´. A tool that ran answers for itself, byte for byte.
 
 | member | |

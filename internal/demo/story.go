@@ -88,7 +88,7 @@ func (s *stage) large(ctx context.Context) error {
 	if err := s.vote(ctx, shown, true); err != nil {
 		return err
 	}
-	p.says("person", "approves exactly that, and signs it with a password")
+	p.says("person", "approves exactly that, with a password of their own")
 	return nil
 }
 
