@@ -11,11 +11,11 @@ help: ## list the targets
 
 build: ## one static binary: bin/verbatim
 	@echo "building; the first time this takes a minute or so ..."
-	CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/verbatim ./cmd/verbatim
 
 demo: ## a walk through one approval, on this machine, nothing to set up
 	@echo "building verbatim; the first time this takes a minute or so ..."
-	@CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/verbatim ./cmd/verbatim
 	@bin/verbatim demo
 
 test: ## install what the tests need, then run all of them
