@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-de4804fb/verbatim/internal/publicnet"
 )
 
 // urlHost is a name in ASCII or an address.
@@ -104,36 +106,6 @@ func parseIPv4Number(s string) (uint64, bool) {
 	return n, err == nil && n <= math.MaxUint32 && s[0] != '+' && !strings.Contains(s, "_")
 }
 
-// specialIPv4 are the networks of the IANA special-purpose registry that are
-// not globally reachable, multicast, and the addresses at which clouds answer
-// for their machines.
-var specialIPv4 = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16",
-	"172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
-	"203.0.113.0/24", "224.0.0.0/3")
-
-// Of IPv6 only global unicast is public, without what is reserved in it and
-// without networks that lead to an IPv4 address (Teredo, 6to4).
-var (
-	publicIPv6  = netip.MustParsePrefix("2000::/3")
-	specialIPv6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
-)
-
-func prefixes(list ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(list))
-	for i, p := range list {
-		out[i] = netip.MustParsePrefix(p)
-	}
-	return out
-}
-
-func isPublic(addr netip.Addr) bool {
-	holds := func(p netip.Prefix) bool { return p.Contains(addr) }
-	if addr.Is4() {
-		return !slices.ContainsFunc(specialIPv4, holds)
-	}
-	return publicIPv6.Contains(addr) && !slices.ContainsFunc(specialIPv6, holds)
-}
-
 // innerNames are never names of the public domain name system (RFC 6761,
 // RFC 6762, RFC 8375, ICANN resolution on .internal), or are used as if they
 // were not. Names of one label are inner names too.
@@ -155,7 +127,7 @@ func (u *URL) accepts(h urlHost) bool {
 		return slices.ContainsFunc(u.hosts, func(pattern string) bool { return matchesHost(pattern, h) })
 	}
 	if h.name == "" {
-		return isPublic(h.addr)
+		return publicnet.Holds(h.addr)
 	}
 	return !isInner(h.name)
 }
