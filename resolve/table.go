@@ -39,6 +39,8 @@ type Table struct {
 	opt  TableOptions
 	file *tableFile // nil if the rows are fixed
 
+	source *tableSource // nil if the rows are not asked for
+
 	mu  sync.Mutex // guards the file's state and now
 	now index
 }
@@ -147,12 +149,12 @@ func (t *Table) Roles() Roles {
 }
 
 // Resolve answers the id of an alias.
-func (t *Table) Resolve(_ context.Context, in map[string]canon.Value) (Answer, error) {
+func (t *Table) Resolve(ctx context.Context, in map[string]canon.Value) (Answer, error) {
 	alias, err := aliasText(in[RoleValue])
 	if err != nil {
 		return Answer{}, err
 	}
-	ix, err := t.current()
+	ix, err := t.current(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -200,7 +202,10 @@ func (ix index) find(alias string, opt TableOptions) (string, error) {
 }
 
 // current returns the rows as they stand now.
-func (t *Table) current() (index, error) {
+func (t *Table) current(ctx context.Context) (index, error) {
+	if t.source != nil {
+		return t.source.rows(ctx, t.opt)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file == nil {

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ type tableFile struct {
 // answers is the digest of the file.
 func OpenTable(path string, parse RowParser, opt TableOptions) (*Table, error) {
 	t := &Table{opt: opt, file: &tableFile{path: path, parse: parse}}
-	if _, err := t.current(); err != nil {
+	if _, err := t.current(context.Background()); err != nil {
 		return nil, err
 	}
 	return t, nil

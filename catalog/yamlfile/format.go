@@ -20,6 +20,8 @@ type resolver struct {
 	Rows    *yaml.Node `yaml:"rows"`
 	Fold    bool       `yaml:"fold"`
 	Integer bool       `yaml:"integer"`
+	URL     string     `yaml:"url"`
+	Refresh string     `yaml:"refresh"`
 
 	Currency    string            `yaml:"currency"` // money
 	Aliases     map[string]string `yaml:"aliases"`

@@ -27,7 +27,7 @@ var kinds = []kind{
 	{"money", []string{"currency", "aliases", "fold", "exactDigits"}, makeMoney},
 	{"path", []string{"roots", "relativeTo", "create"}, makePath},
 	{"quantity", []string{"dimension", "base", "unit", "units"}, makeQuantity},
-	{"table", []string{"file", "rows", "fold", "integer"}, makeTable},
+	{"table", []string{"file", "rows", "url", "networks", "refresh", "fold", "integer"}, makeTable},
 	{"url", []string{"schemes", "hosts", "ports", "networks"}, makeURL},
 }
 
@@ -126,51 +126,20 @@ func makeQuantity(_ *reader, c resolver, _ string) (resolve.Resolver, error) {
 }
 
 func makeURL(_ *reader, c resolver, _ string) (resolve.Resolver, error) {
-	opt := resolve.URLOptions{Schemes: c.Schemes, Hosts: c.Hosts, Ports: c.Ports}
-	for _, text := range c.Networks {
+	listed, err := networks(c.Networks)
+	if err != nil {
+		return nil, err
+	}
+	return resolve.NewURL(resolve.URLOptions{Schemes: c.Schemes, Hosts: c.Hosts, Ports: c.Ports, Networks: listed})
+}
+
+func networks(texts []string) (out []netip.Prefix, err error) {
+	for _, text := range texts {
 		n, err := netip.ParsePrefix(text)
 		if err != nil {
 			return nil, fmt.Errorf("network %q is not in the form 10.1.0.0/16", text)
 		}
-		opt.Networks = append(opt.Networks, n)
+		out = append(out, n)
 	}
-	return resolve.NewURL(opt)
-}
-
-func makeTable(r *reader, c resolver, field string) (resolve.Resolver, error) {
-	opt := resolve.TableOptions{Fold: c.Fold, Integer: c.Integer}
-	if (c.File == "") == (c.Rows == nil) {
-		return nil, errors.New("a table needs either file or rows")
-	}
-	if c.Rows != nil {
-		rows, err := resolve.RowsOf(value(&r.faults, c.Rows, join(field, "rows")))
-		if err != nil {
-			return nil, err
-		}
-		return resolve.NewTable(rows, opt)
-	}
-	parser, ok := parsers[strings.ToLower(filepath.Ext(c.File))]
-	if !ok {
-		return nil, errors.New("a table file ends in .csv, .json, .yaml or .yml")
-	}
-	return resolve.OpenTable(r.path(c.File), parser, opt)
-}
-
-var parsers = map[string]resolve.RowParser{
-	".csv": resolve.ParseCSV, ".json": resolve.ParseJSON, ".yaml": ParseRows, ".yml": ParseRows,
-}
-
-// ParseRows reads a YAML table for a resolver, in the form of
-// [resolve.ParseJSON].
-func ParseRows(data []byte) ([]resolve.Row, error) {
-	root, err := parse("table", data)
-	if err != nil {
-		return nil, err
-	}
-	f := &faults{file: "table"}
-	v := value(f, root, "")
-	if len(f.list) > 0 {
-		return nil, errors.Join(f.list...)
-	}
-	return resolve.RowsOf(v)
+	return out, nil
 }
