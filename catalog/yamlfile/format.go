@@ -22,6 +22,8 @@ type resolver struct {
 	Integer bool       `yaml:"integer"`
 	URL     string     `yaml:"url"`
 	Refresh string     `yaml:"refresh"`
+	SQLite  string     `yaml:"sqlite"`
+	Query   string     `yaml:"query"`
 
 	Currency    string            `yaml:"currency"` // money
 	Aliases     map[string]string `yaml:"aliases"`

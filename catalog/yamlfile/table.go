@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog/sqltable"
 	"github.com/seed-de4804fb/verbatim/internal/netguard"
 	"github.com/seed-de4804fb/verbatim/resolve"
 )
@@ -16,18 +17,24 @@ import (
 func makeTable(r *reader, c resolver, field string) (resolve.Resolver, error) {
 	opt := resolve.TableOptions{Fold: c.Fold, Integer: c.Integer}
 	given := 0
-	for _, is := range []bool{c.File != "", c.Rows != nil, c.URL != ""} {
+	for _, is := range []bool{c.File != "", c.Rows != nil, c.URL != "", c.SQLite != ""} {
 		if is {
 			given++
 		}
 	}
 	switch {
 	case given != 1:
-		return nil, errors.New("a table needs either file, rows or url")
+		return nil, errors.New("a table needs either file, rows, url or sqlite")
+	case (c.SQLite == "") != (c.Query == ""):
+		return nil, errors.New("sqlite and query belong together")
+	case len(c.Networks) > 0 && c.URL == "":
+		return nil, errors.New("networks are for a table with a url")
 	case c.URL != "":
 		return makeRemoteTable(c, opt)
-	case len(c.Networks) > 0 || c.Refresh != "":
-		return nil, errors.New("networks and refresh are for a table with a url")
+	case c.SQLite != "":
+		return makeSQLTable(r, c, opt)
+	case c.Refresh != "":
+		return nil, errors.New("refresh is for a table with a url or sqlite")
 	}
 	if c.Rows != nil {
 		rows, err := resolve.RowsOf(value(&r.faults, c.Rows, join(field, "rows")))
@@ -62,16 +69,13 @@ func ParseRows(data []byte) ([]resolve.Row, error) {
 	return resolve.RowsOf(v)
 }
 
-// defaultRefresh is how long rows from a URL are believed.
+// defaultRefresh is how long rows from a URL or a database are believed.
 const defaultRefresh = 5 * time.Second
 
 func makeRemoteTable(c resolver, opt resolve.TableOptions) (resolve.Resolver, error) {
-	refresh := defaultRefresh
-	if c.Refresh != "" {
-		var err error
-		if refresh, err = time.ParseDuration(c.Refresh); err != nil || refresh < 0 || refresh > resolve.MaxRefresh {
-			return nil, fmt.Errorf("refresh must be 0s to %s", resolve.MaxRefresh)
-		}
+	refresh, err := refreshOf(c)
+	if err != nil {
+		return nil, err
 	}
 	listed, err := networks(c.Networks)
 	if err != nil {
@@ -85,6 +89,29 @@ func makeRemoteTable(c resolver, opt resolve.TableOptions) (resolve.Resolver, er
 		return nil, err
 	}
 	return resolve.NewSourceTable(remoteTable{client, c.URL}, refresh, opt)
+}
+
+func refreshOf(c resolver) (time.Duration, error) {
+	if c.Refresh == "" {
+		return defaultRefresh, nil
+	}
+	refresh, err := time.ParseDuration(c.Refresh)
+	if err != nil || refresh < 0 || refresh > resolve.MaxRefresh {
+		return 0, fmt.Errorf("refresh must be 0s to %s", resolve.MaxRefresh)
+	}
+	return refresh, nil
+}
+
+func makeSQLTable(r *reader, c resolver, opt resolve.TableOptions) (resolve.Resolver, error) {
+	refresh, err := refreshOf(c)
+	if err != nil {
+		return nil, err
+	}
+	source, err := sqltable.Open(context.Background(), r.path(c.SQLite), c.Query)
+	if err != nil {
+		return nil, err
+	}
+	return resolve.NewSourceTable(source, refresh, opt)
 }
 
 // remoteTable is a JSON table behind a URL.

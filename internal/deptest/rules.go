@@ -113,7 +113,7 @@ func libraries() []Library {
 	return []Library{
 		{"github.com/cedar-policy/cedar-go", []string{"policy/cedar/..."}},
 		{"github.com/cockroachdb/apd/v3", []string{"resolve"}},
-		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/..."}},
+		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/...", "catalog/sqltable"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
 		{"github.com/modelcontextprotocol/go-sdk", []string{"internal/demo"}}, // its bank and its agent
 		{"github.com/google/go-cmp", []string{"store/storetest"}},
