@@ -26,6 +26,7 @@ const (
 	LintConversion = "conversion_unbounded"    // converts currencies without bounds
 	LintID         = "id_without_maximum"      // an integer id that may be rounded elsewhere
 	LintMoney      = "money_unresolved"        // a fractional amount that no resolver made exact
+	LintSpelling   = "spelling_unresolved"     // a path, URL, address or time that policy sees as it was spelled
 	LintUnion      = "invisible_to_policy"     // no single type: policy cannot read it
 	LintOpen       = "undeclared_members_pass" // members that nobody looked at reach the tool
 	LintTarget     = "mutation_without_target" // policy cannot say on what it acts
@@ -83,6 +84,8 @@ func (l *linter) member(m Member) {
 		l.find(m.Pointer, LintSecret, "looks like a secret; list it in secrets, so that it is masked", false)
 	case guess == GuessMoney && m.Node.Types&schema.TypeNumber != 0 && !l.resolved(m.Pointer):
 		l.find(m.Pointer, LintMoney, "an amount that may have a fraction; resolve it into minor units", false)
+	case spelled(guess) && !l.answered(m.Pointer):
+		l.find(m.Pointer, LintSpelling, "looks like a "+string(guess)+", and policy sees it as it was spelled; resolve it, so that one thing has one spelling", false)
 	}
 	if guess != GuessMoney && isID(m.Name) && m.Node.Types&schema.TypeInteger != 0 && m.Node.Maximum == "" {
 		l.find(m.Pointer, LintID, "an id that is an integer without a maximum; beyond 2^53-1 it is refused, so send ids as strings", false)
@@ -124,6 +127,23 @@ func (l *linter) resolved(pointer string) bool {
 		}
 	}
 	return false
+}
+
+// spelled reports whether a thing has many spellings and a resolver of its own.
+func spelled(g Guess) bool {
+	return slices.Contains([]Guess{GuessPath, GuessURL, GuessEmail, GuessInstant}, g)
+}
+
+// answered reports whether a resolver sets a member or each of its elements.
+func (l *linter) answered(pointer string) bool {
+	return slices.ContainsFunc(l.tool.Resolvers, func(r resolve.Rule) bool {
+		for _, p := range r.Into {
+			if p == pointer || p == pointer+"/"+everyElement {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // conversion fails for a tool that converts currencies at a rate of its own:

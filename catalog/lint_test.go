@@ -112,8 +112,9 @@ func TestGuessesReadNamesInEveryStyle(t *testing.T) {
 	for name, want := range map[string]catalog.Guess{
 		"userId": "principal", "user_id": "principal", "USER-ID": "principal", "UserID": "principal", "acting user": "principal", "requestedBy": "principal",
 		"tenant": "tenant", "orgId": "tenant", "organization_id": "tenant", "accessToken": "secret", "API_KEY": "secret", "amount": "money",
-		"unitPrice": "money", "source_path": "path", "dir": "path", "webhookURL": "url", "orderId": "id", "recipient": "id",
-		"query": "", "userGuide": "", "superuser": "", "directive": "", "tokens": "", "idea": "", "": "",
+		"unitPrice": "money", "source_path": "path", "dir": "path", "webhookURL": "url", "replyTo_email": "email", "emails": "email",
+		"cc": "email", "sendAt": "instant", "deadline": "instant", "start_time": "instant", "orderId": "id", "recipient": "id",
+		"query": "", "userGuide": "", "superuser": "", "directive": "", "tokens": "", "idea": "", "": "", "emailBody": "", "account": "id", "timeout": "", "format": "",
 	} {
 		if got := catalog.GuessMember(name, text); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -121,5 +122,44 @@ func TestGuessesReadNamesInEveryStyle(t *testing.T) {
 	}
 	if got := catalog.GuessMember("userId", &schema.Node{Types: schema.TypeBoolean}); got != "" {
 		t.Errorf("a flag is no identity: %s", got)
+	}
+}
+
+func TestGuessesReadFormats(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, format string
+		want         catalog.Guess
+	}{
+		{"where", "uri", "url"}, {"to", "email", "email"}, {"when", "date-time", "instant"}, {"source", "uri", "url"}, {"recipient", "email", "email"},
+		{"apiKey", "uri", "secret"}, {"sender", "email", "principal"}, {"where", "uuid", ""}, {"where", "", ""}, {"path", "regex", "path"},
+	} {
+		text := &schema.Node{Types: schema.TypeString, Format: c.format}
+		for _, n := range []*schema.Node{text, {Types: schema.TypeArray, Items: text}} {
+			if got := catalog.GuessMember(c.name, n); got != c.want {
+				t.Errorf("%s in format %q: %q, want %q", c.name, c.format, got, c.want)
+			}
+		}
+	}
+	if got := catalog.GuessMember("when", &schema.Node{Types: schema.TypeInteger, Format: "date-time"}); got != "" {
+		t.Errorf("a format of texts on a number: %s", got)
+	}
+}
+
+func TestSpellingsWithoutAResolverAreFound(t *testing.T) {
+	t.Parallel()
+	email, err := resolve.NewEmail(resolve.EmailOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(p string) map[string]string { return map[string]string{"value": p} }
+	got := lint(t, catalog.Spec{Read: true, Reason: "looks", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},
+		"where":{"type":"string","format":"uri"},"when":{"type":"string","format":"date-time"},"email":{"type":"string"},
+		"cc":{"type":"array","items":{"type":"string"}},"bcc":{"type":"array","items":{"type":"string"}}}}`),
+		Resolvers: []resolve.Rule{{Name: "mail", Resolver: email, From: at("/email"), Into: at("/email")},
+			{Name: "mail", Resolver: email, From: at("/cc/*"), Into: at("/cc/*")}}})
+	want := []string{"spelling_unresolved /bcc", "spelling_unresolved /path", "spelling_unresolved /when", "spelling_unresolved /where"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -107,8 +107,10 @@ var advice = map[catalog.Guess]string{
 	catalog.GuessPrincipal: "identity? {at: %s, names: principal}",
 	catalog.GuessTenant:    "identity? {at: %s, names: tenant}",
 	catalog.GuessMoney:     "money? resolve %s with its currency into minor units",
-	catalog.GuessPath:      "path? a target {type: file, at: %s}",
-	catalog.GuessURL:       "url? a target {type: url, at: %s}",
+	catalog.GuessPath:      "path? a target {type: file, at: %[1]s}, and resolve {use: a resolver of kind path, from: %[1]s, into: %[1]s}",
+	catalog.GuessURL:       "url? a target {type: url, at: %[1]s}, and resolve {use: a resolver of kind url, from: %[1]s, into: %[1]s}",
+	catalog.GuessEmail:     "email? resolve {use: a resolver of kind email, from: %[1]s, into: %[1]s}",
+	catalog.GuessInstant:   "instant? resolve {use: a resolver of kind instant, from: %[1]s, into: %[1]s}",
 	catalog.GuessSecret:    "secret? list %s in secrets",
 	catalog.GuessID:        "target? {type: thing, at: %s}",
 }
