@@ -138,18 +138,24 @@ func (d *scanner) begin(text string, opt Options) {
 	d.nodes, d.depth, d.jumbled = 0, 0, 0
 	d.dirty = !utf8.ValidString(text)
 	d.mem.expect(text)
-	d.mem.reserve()
+	room := d.mem.reserve()
 	if d.elems == nil {
 		d.elems = make([]Value, 0, min(d.mem.moreElems, ordinary))
 	}
-	if d.members == nil {
+	if d.members == nil && room == nil {
 		d.members = make([]Member, 0, min(d.mem.moreMembers, ordinary))
+	}
+	if d.inTree = room != nil; d.inTree {
+		d.spare, d.members = d.members, room
 	}
 }
 
 // end lets go of the text and of all that was made from it, and gives d back.
 // The stacks are empty; every container has cleared its part.
 func (d *scanner) end() {
+	if d.inTree {
+		d.members, d.spare = d.spare, nil
+	}
 	if cap(d.elems) > reusable || cap(d.members) > reusable || cap(d.buf) > reusable || cap(d.twins.table.entries) > reusable {
 		return
 	}

@@ -53,23 +53,28 @@ type (
 	}
 )
 
-// reserve makes the first pieces, if the text is likely to need no others.
-func (m *memory) reserve() {
+// reserve makes the first pieces, if the text is likely to need no others. It
+// returns room for all members of such a text, nil of any other.
+func (m *memory) reserve() []Member {
 	fit := func(kids, members, elems int) bool {
 		return m.moreKids <= kids && m.moreMembers <= members && m.moreElems <= elems
 	}
 	switch {
-	case m.moreKids == 0:
+	case m.moreMembers == 0:
 	case fit(2, 6, 0):
 		t := new(tinyTree)
-		m.kids, m.members = t.kids[:], t.members[:]
+		m.kids = t.kids[:]
+		return t.members[:0]
 	case fit(4, 16, 4):
 		t := new(smallTree)
-		m.kids, m.members, m.elems = t.kids[:], t.members[:], t.elems[:]
+		m.kids, m.elems = t.kids[:], t.elems[:]
+		return t.members[:0]
 	case fit(8, 24, 8):
 		t := new(mediumTree)
-		m.kids, m.members, m.elems = t.kids[:], t.members[:], t.elems[:]
+		m.kids, m.elems = t.kids[:], t.elems[:]
+		return t.members[:0]
 	}
+	return nil
 }
 
 // piece returns how many entries to allocate where n are needed at once and
@@ -128,6 +133,17 @@ func (m *memory) keepMembers(from []Member) *children {
 	kids := m.container()
 	kids.members, kids.sound = kept, true
 	return kids
+}
+
+// keepBehind moves the top of a stack that is a part of the tree itself, from
+// base on, to the end of its memory. It returns what is left of the stack.
+func (m *memory) keepBehind(stack []Member, base int) ([]Member, *children) {
+	whole := stack[:cap(stack)]
+	free := len(whole) - (len(stack) - base)
+	kids := m.container()
+	kids.members, kids.sound = whole[free:], true
+	copy(kids.members, stack[base:])
+	return whole[:base:free], kids
 }
 
 func (m *memory) container() *children {

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,9 +24,13 @@ type scanner struct {
 	// elems and members are stacks shared by the open containers.
 	elems   []Value
 	members []Member
-	mem     memory
-	twins   twins
-	buf     []byte
+	// inTree tells that members is a part of the tree, long enough for all of
+	// it: every member has a colon. spare is the stack for other texts.
+	inTree bool
+	spare  []Member
+	mem    memory
+	twins  twins
+	buf    []byte
 	// jumbled is above the index of the first member of every open object whose
 	// names are not in order.
 	jumbled int
@@ -224,9 +229,16 @@ func (d *scanner) object() (Value, bool) {
 	if !d.all && len(members) > fewNames && d.twins.among(members, d.opt.FoldTwins) {
 		return Value{}, false
 	}
-	if d.depth == 0 && handsOver(d.members) {
+	if d.depth == 0 && (d.inTree || handsOver(d.members)) {
+		kids := d.mem.container()
+		kids.members, kids.sound = slices.Clip(members), true
 		d.members = nil
-		return Value{kind: Object, kids: &children{members: members, sound: true}}, true
+		return Value{kind: Object, kids: kids}, true
+	}
+	if d.inTree {
+		rest, kids := d.mem.keepBehind(d.members, base)
+		d.members = rest
+		return Value{kind: Object, kids: kids}, true
 	}
 	kids := d.mem.keepMembers(members)
 	d.members = d.members[:base]

@@ -32,7 +32,7 @@ func Evaluate(ctx context.Context, e Engine, in Input, timeout time.Duration) De
 	}
 	timeout = bounded(timeout)
 	if p, ok := e.(Prompt); ok {
-		if d, answered := promptly(ctx, p, in, timeout); answered {
+		if d, answered := promptly(ctx, p, &in, timeout); answered {
 			return d
 		}
 	}

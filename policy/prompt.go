@@ -21,7 +21,7 @@ type Prompt interface {
 }
 
 // promptly asks for the answer that costs no goroutine.
-func promptly(ctx context.Context, e Prompt, in Input, timeout time.Duration) (d Decision, answered bool) {
+func promptly(ctx context.Context, e Prompt, in *Input, timeout time.Duration) (d Decision, answered bool) {
 	begun := time.Now()
 	defer func() {
 		// The panic value may hold arguments: it goes nowhere.
@@ -30,7 +30,7 @@ func promptly(ctx context.Context, e Prompt, in Input, timeout time.Duration) (d
 		}
 	}()
 	in.view = &handedView{}
-	said, ok := e.Answer(in)
+	said, ok := e.Answer(*in)
 	switch {
 	case !ok:
 		return Decision{}, false
@@ -39,6 +39,6 @@ func promptly(ctx context.Context, e Prompt, in Input, timeout time.Duration) (d
 	case time.Since(begun) > timeout:
 		return unheard(context.DeadlineExceeded), true
 	default:
-		return concluded(&said, nil, e, &in), true
+		return concluded(&said, nil, e, in), true
 	}
 }

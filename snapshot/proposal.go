@@ -43,7 +43,7 @@ type Proposal struct {
 // toolName.
 func Propose(agentName, toolName string, args Snapshot) Proposal {
 	return Proposal{AgentName: agentName, ToolName: toolName, Args: args,
-		Hash: hashObject("agentName", agentName, "argsCanonicalJson", args.Text(), "kind", "tool", "toolName", toolName)}
+		Hash: hashJoined(`{"agentName":`, agentName, `,"argsCanonicalJson":`, args.Text(), `,"kind":"tool","toolName":`, toolName)}
 }
 
 // Handoff is one frozen transfer of control between agents.
@@ -57,23 +57,22 @@ type Handoff struct {
 // ProposeHandoff names a frozen payload and computes its proposal hash.
 func ProposeHandoff(from, to string, payload Snapshot) Handoff {
 	return Handoff{FromAgentName: from, ToAgentName: to, Payload: payload,
-		Hash: hashObject("fromAgentName", from, "kind", "handoff", "payloadCanonicalJson", payload.Text(), "toAgentName", to)}
+		Hash: hashJoined(`{"fromAgentName":`, from, `,"kind":"handoff","payloadCanonicalJson":`, payload.Text(), `,"toAgentName":`, to)}
 }
 
-// hashObject hashes the RFC 8785 form of an object of strings, given as name
-// and value in turn, in the order of the names (RFC 8785 §3.2.3).
-func hashObject(pairs ...string) ProposalHash {
+// hashJoined hashes the RFC 8785 form of an object with three strings. Before
+// each stands the text that leads to it: names are in their order (RFC 8785
+// §3.2.3).
+func hashJoined(lead1, text1, lead2, text2, lead3, text3 string) ProposalHash {
 	b := borrow()
-	defer b.giveBack()
-	text := append(b.text, '{')
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = canon.StringValue(pairs[i]).AppendTo(text)
-		text = append(text, ':')
-		text = canon.StringValue(pairs[i+1]).AppendTo(text)
-	}
+	text := append(b.text, lead1...)
+	text = canon.StringValue(text1).AppendTo(text)
+	text = append(text, lead2...)
+	text = canon.StringValue(text2).AppendTo(text)
+	text = append(text, lead3...)
+	text = canon.StringValue(text3).AppendTo(text)
 	b.text = append(text, '}')
-	return ProposalHash(canon.Sum(b.text))
+	sum := canon.Sum(b.text)
+	b.giveBack()
+	return ProposalHash(sum)
 }

@@ -126,12 +126,21 @@ func decoded(text string) canon.Value {
 	return v
 }
 
+// Pick reads single members from the frozen bytes: see [canon.Pick]. It reports
+// false where [Snapshot.Value] is to be asked.
+func (s Snapshot) Pick(names []string, out []canon.Value) bool {
+	return canon.Pick(s.text, names, out)
+}
+
 // View builds a fresh Go tree from the frozen bytes: map[string]any, []any, string, bool, nil and
 // float64, or int64 where the number is an integer. The zero Snapshot gives
 // nil.
 func (s Snapshot) View() map[string]any {
 	if s.IsZero() {
 		return nil
+	}
+	if tree, ok := canon.GoObject(s.text); ok {
+		return tree
 	}
 	return goObject(s.Value())
 }

@@ -40,10 +40,22 @@ func (e *Engine) Answer(in policy.Input) (policy.Decision, bool) {
 	if !c.targets(a) {
 		return policy.Decision{}, false
 	}
-	c.args = in.Proposal.Args.Value()
+	c.read(a.program)
 	d, ok := a.program.answer(c)
 	d.PolicyVersion = a.version
 	return d, ok
+}
+
+// read takes from the frozen arguments what the program reads.
+func (c *call) read(p *program) {
+	if !p.whole && len(p.roots) <= len(c.room) {
+		c.picked = c.room[:len(p.roots)]
+		if c.in.Proposal.Args.Pick(p.roots, c.picked) {
+			return
+		}
+		c.picked = nil
+	}
+	c.args = c.in.Proposal.Args.Value()
 }
 
 // bounded reports whether running the program is little work.
@@ -84,7 +96,7 @@ func (c *call) targets(a *operation) bool {
 // false where Cedar must judge.
 func (p *program) answer(c *call) (policy.Decision, bool) {
 	for i := range p.places {
-		s, ok := p.places[i].load(c.args)
+		s, ok := p.places[i].load(c)
 		if !ok {
 			return policy.Decision{}, false
 		}
@@ -138,5 +150,6 @@ func (c *call) clear() {
 	clear(c.spots)
 	clear(c.forbids)
 	clear(c.permits)
+	clear(c.picked)
 	*c = call{acted: c.acted[:0], spots: c.spots[:0], forbids: c.forbids[:0], permits: c.permits[:0]}
 }

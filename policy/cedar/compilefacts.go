@@ -254,6 +254,7 @@ func (c *compiler) list(n ast.IsNode) func(k *call, text string) bool {
 	case "taint":
 		return func(k *call, text string) bool { return slices.Contains(k.in.Session.Taint, text) }
 	case "nulls":
+		c.out.whole = true
 		return noNulls
 	case "changes":
 		return func(k *call, text string) bool {
@@ -344,6 +345,7 @@ func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
 	case count != nil:
 		return func(k *call) bool { return count(&k.in) == 0 }
 	case path[0] == "nulls":
+		c.out.whole = true
 		return func(k *call) bool { return !holdsNull(k.args) }
 	default:
 		return unclear

@@ -12,6 +12,7 @@ import (
 // what the operation knows of the way to it.
 type place struct {
 	read  read
+	root  int // of the program, where the way begins
 	steps []step
 	end   *shape // nil if the operation shows nothing there
 }
@@ -70,11 +71,29 @@ func below(s *shape, name string) *shape {
 	return m.shape
 }
 
-// load reads a place. It reports false unless every rule may be given what
-// stands there: then [fault] finds nothing either, whatever the rule asks
-// about nulls.
-func (p *place) load(v canon.Value) (spot, bool) {
-	for i := range p.steps {
+// load reads a place in the arguments, or if the program does not read all of
+// them in the member that was picked. It reports false unless every rule may
+// be given what stands there: then [fault] finds nothing either, whatever the
+// rule asks about nulls.
+func (p *place) load(c *call) (spot, bool) {
+	if c.picked == nil {
+		return p.follow(c.args, 0)
+	}
+	v, s := c.picked[p.root], &p.steps[0]
+	switch {
+	case s.from == nil || s.from.form != formRecord:
+		return spot{}, false
+	case v.Kind() == canon.Invalid:
+		return spot{}, true
+	case s.to == nil || v.IsNull():
+		return spot{}, false
+	}
+	return p.follow(v, 1)
+}
+
+// follow goes the way from a step on; v is where it has come to.
+func (p *place) follow(v canon.Value, from int) (spot, bool) {
+	for i := from; i < len(p.steps); i++ {
 		s := &p.steps[i]
 		switch {
 		case s.from == nil:

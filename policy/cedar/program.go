@@ -15,8 +15,10 @@ import (
 // Cedar's own evaluator: it never decides what that would decide otherwise.
 type program struct {
 	places []place
-	tests  []test // one for each rule, in load order
-	cost   int    // nodes of all conditions
+	roots  []string // the members of the arguments that the places are in
+	whole  bool     // all of the arguments are read
+	tests  []test   // one for each rule, in load order
+	cost   int      // nodes of all conditions
 }
 
 // test is one compiled rule.
@@ -28,13 +30,15 @@ type test struct {
 // call is the state of one evaluation.
 type call struct {
 	in       policy.Input
-	args     canon.Value
+	args     canon.Value       // all of them, where the program reads all
+	picked   []canon.Value     // the roots of the program otherwise
 	acted    []types.EntityUID // what is acted on, each once
 	resource types.EntityUID   // the one of these that is asked about
 	spots    []spot            // of the places of the program
 	left     bool              // something happened that Cedar must judge
 	forbids  []*rule
 	permits  []*rule
+	room     [8]canon.Value // for picked
 }
 
 // leave gives the call up; what the closure returns then does not count.
@@ -63,7 +67,23 @@ func (c *compiler) place(r read) int {
 	at := slices.IndexFunc(c.out.places, func(p place) bool { return samePlace(p.read, r) })
 	if at < 0 {
 		at = len(c.out.places)
-		c.out.places = append(c.out.places, placeOf(r, c.op.args))
+		p := placeOf(r, c.op.args)
+		p.root = c.root(r)
+		c.out.places = append(c.out.places, p)
+	}
+	return at
+}
+
+// root returns the number of the member that a read begins with.
+func (c *compiler) root(r read) int {
+	if len(r.path) == 0 {
+		c.out.whole = true
+		return 0
+	}
+	at := slices.Index(c.out.roots, r.path[0])
+	if at < 0 {
+		at = len(c.out.roots)
+		c.out.roots = append(c.out.roots, r.path[0])
 	}
 	return at
 }

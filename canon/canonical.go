@@ -1,0 +1,250 @@
+package canon
+
+import "strings"
+
+// canonical reads a text that is the RFC 8785 form of an object that [Check]
+// accepts, where it stands: without white space, with numbers as they are
+// printed and each name once. It still looks at every byte that gives the text
+// its structure; where one is not what it must be, nothing is returned.
+type canonical struct {
+	text string
+	pos  int
+}
+
+// Pick reads members of the object in text, which must be canonical, as
+// [Value.Canonical] returns it: out[i] becomes the one called names[i], the
+// invalid Value if there is none. out is as long as names, and the names
+// differ. It reports false if it cannot tell; [DecodeText] can.
+func Pick(text string, names []string, out []Value) bool {
+	clear(out)
+	c := canonical{text: text}
+	if !c.take('{') || c.take('}') {
+		return len(text) == 2
+	}
+	for left := len(names); left > 0; {
+		name, ok := c.name()
+		if !ok {
+			return false
+		}
+		start := c.pos
+		if !c.skip() {
+			return false
+		}
+		for i := range names {
+			if names[i] != name {
+				continue
+			}
+			if out[i], ok = valueOf(text[start:c.pos]); !ok {
+				return false
+			}
+			left--
+			break
+		}
+		if !c.take(',') {
+			return c.take('}') && c.pos == len(text)
+		}
+	}
+	return true
+}
+
+// take moves behind the byte if it is next.
+func (c *canonical) take(b byte) bool {
+	if c.pos < len(c.text) && c.text[c.pos] == b {
+		c.pos++
+		return true
+	}
+	return false
+}
+
+// name reads a name without escapes and the colon.
+func (c *canonical) name() (string, bool) {
+	part, plain, ok := c.quoted()
+	return part, plain && ok && c.take(':')
+}
+
+// quoted reads a string. plain tells that it has no escapes.
+func (c *canonical) quoted() (part string, plain, ok bool) {
+	if !c.take('"') {
+		return "", false, false
+	}
+	start := c.pos
+	plain = true
+	for {
+		c.pos = afterText(c.text, c.pos)
+		if c.take('"') {
+			return c.text[start : c.pos-1], plain, true
+		}
+		if !c.take('\\') || c.pos == len(c.text) {
+			return "", false, false
+		}
+		plain = false
+		c.pos++
+	}
+}
+
+// skip moves behind the value that is next.
+func (c *canonical) skip() bool {
+	depth := 0
+	for c.pos < len(c.text) {
+		switch c.text[c.pos] {
+		case '"':
+			if _, _, ok := c.quoted(); !ok {
+				return false
+			}
+		case '{', '[':
+			depth++
+			c.pos++
+			continue
+		case '}', ']':
+			depth--
+			c.pos++
+		case ',', ':':
+			c.pos++
+			continue
+		default:
+			c.scalar()
+		}
+		if depth <= 0 {
+			return depth == 0
+		}
+	}
+	return false
+}
+
+// scalar reads a number or a word.
+func (c *canonical) scalar() string {
+	start := c.pos
+	for c.pos < len(c.text) {
+		if b := c.text[c.pos]; b == ',' || b == '}' || b == ']' {
+			break
+		}
+		c.pos++
+	}
+	return c.text[start:c.pos]
+}
+
+// valueOf returns the value whose text is part.
+func valueOf(part string) (Value, bool) {
+	if part == "" {
+		return Value{}, false
+	}
+	switch b := part[0]; {
+	case b == '"' && strings.IndexByte(part, '\\') < 0:
+		return Value{kind: String, text: part[1 : len(part)-1]}, true
+	case b == '-' || b-'0' <= 9:
+		return Value{kind: Number, text: part}, true
+	}
+	v, err := DecodeText(part, Options{MaxBytes: CeilingBytes, MaxDepth: CeilingDepth, MaxNodes: CeilingNodes, Exact: true})
+	return v, err == nil
+}
+
+// GoObject builds the Go tree of the object in text, which must be canonical:
+// map[string]any, []any, string, bool, nil, and float64, or int64 where the
+// number is an integer. It reports false if it cannot; [DecodeText] can.
+func GoObject(text string) (map[string]any, bool) {
+	c := canonical{text: text}
+	if !c.take('{') {
+		return nil, false
+	}
+	out, ok := c.object(1)
+	return out, ok && c.pos == len(text)
+}
+
+// value builds the value that is next.
+func (c *canonical) value(depth int) (any, bool) {
+	if c.pos == len(c.text) || depth > CeilingDepth {
+		return nil, false
+	}
+	switch c.text[c.pos] {
+	case '"':
+		s, ok := c.string()
+		return s, ok
+	case '{':
+		c.pos++
+		return c.object(depth + 1)
+	case '[':
+		c.pos++
+		return c.array(depth + 1)
+	}
+	switch part := c.scalar(); part {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	case "null":
+		return nil, true
+	default:
+		return numberOf(part)
+	}
+}
+
+func numberOf(part string) (any, bool) {
+	v := Value{kind: Number, text: part}
+	if i, ok := v.Int64(); ok {
+		return i, true
+	}
+	if _, err := ParseNumber(part, true); err != nil {
+		return nil, false
+	}
+	return v.Float64(), true
+}
+
+// string reads a string and what its escapes stand for.
+func (c *canonical) string() (string, bool) {
+	start := c.pos
+	part, plain, ok := c.quoted()
+	if !ok || plain {
+		return part, ok
+	}
+	v, ok := valueOf(c.text[start:c.pos])
+	return v.Text(), ok
+}
+
+// object builds the object whose brace has been read. Its members are counted
+// before the map is made.
+func (c *canonical) object(depth int) (map[string]any, bool) {
+	type member struct {
+		name  string
+		value any
+	}
+	var few [fewNames]member
+	members := few[:0]
+	for more := !c.take('}'); more; {
+		name, ok := c.string()
+		if !ok || !c.take(':') {
+			return nil, false
+		}
+		value, ok := c.value(depth)
+		if !ok {
+			return nil, false
+		}
+		members = append(members, member{name, value})
+		if more = c.take(','); !more && !c.take('}') {
+			return nil, false
+		}
+	}
+	out := make(map[string]any, len(members))
+	for i := range members {
+		out[members[i].name] = members[i].value
+	}
+	return out, len(out) == len(members)
+}
+
+// array builds the array whose bracket has been read.
+func (c *canonical) array(depth int) ([]any, bool) {
+	var few [8]any
+	elems := few[:0]
+	for more := !c.take(']'); more; {
+		x, ok := c.value(depth)
+		if !ok {
+			return nil, false
+		}
+		elems = append(elems, x)
+		if more = c.take(','); !more && !c.take(']') {
+			return nil, false
+		}
+	}
+	out := make([]any, len(elems))
+	copy(out, elems)
+	return out, true
+}
