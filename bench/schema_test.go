@@ -141,8 +141,10 @@ func TestSchema(t *testing.T) {
 			{asGoogle, func() error { return s.googles(in.raw) }},
 		})
 		table(fmt.Sprintf("schema of ten members, %s (%d bytes)", in.name, len(in.raw)), oursSchema, figures)
-		if in.name == wholeCall { // of absent members santhosh says nothing and does nothing
+		if in.name == wholeCall {
 			faster(figures, oursSchema, asSanthosh, 5)
+		} else { // it fills in nothing, so that it has less to do
+			inform(figures, oursSchema, asSanthosh)
 		}
 		faster(figures, oursSchema, asGoogle, 10)
 		leaner(figures, oursSchema, 10)
