@@ -43,6 +43,11 @@ type (
 	}
 	smallTree struct {
 		kids    [4]children
+		members [10]Member
+		elems   [4]Value
+	}
+	commonTree struct {
+		kids    [4]children
 		members [16]Member
 		elems   [4]Value
 	}
@@ -65,8 +70,12 @@ func (m *memory) reserve() []Member {
 		t := new(tinyTree)
 		m.kids = t.kids[:]
 		return t.members[:0]
-	case fit(4, 16, 4):
+	case fit(4, 10, 4):
 		t := new(smallTree)
+		m.kids, m.elems = t.kids[:], t.elems[:]
+		return t.members[:0]
+	case fit(4, 16, 4):
+		t := new(commonTree)
 		m.kids, m.elems = t.kids[:], t.elems[:]
 		return t.members[:0]
 	case fit(8, 24, 8):
