@@ -138,6 +138,10 @@ func valueOf(part string) (Value, bool) {
 	return v, err == nil
 }
 
+// someNames is for how many members at most a map gets room before they are
+// read: a text of nothing but colons must not make a large one.
+const someNames = 14
+
 // GoObject builds the Go tree of the object in text, which must be canonical:
 // map[string]any, []any, string, bool, nil, and float64, or int64 where the
 // number is an integer. It reports false if it cannot; [DecodeText] can.
@@ -146,7 +150,7 @@ func GoObject(text string) (map[string]any, bool) {
 	if !c.take('{') {
 		return nil, false
 	}
-	out, ok := c.object(1)
+	out, ok := c.object(1, min(strings.Count(text, ":"), someNames))
 	return out, ok && c.pos == len(text)
 }
 
@@ -161,7 +165,7 @@ func (c *canonical) value(depth int) (any, bool) {
 		return s, ok
 	case '{':
 		c.pos++
-		return c.object(depth + 1)
+		return c.object(depth+1, 0)
 	case '[':
 		c.pos++
 		return c.array(depth + 1)
@@ -200,16 +204,12 @@ func (c *canonical) string() (string, bool) {
 	return v.Text(), ok
 }
 
-// object builds the object whose brace has been read. Its members are counted
-// before the map is made.
-func (c *canonical) object(depth int) (map[string]any, bool) {
-	type member struct {
-		name  string
-		value any
-	}
-	var few [fewNames]member
-	members := few[:0]
-	for more := !c.take('}'); more; {
+// object builds the object whose brace has been read, in a map with room for
+// size members.
+func (c *canonical) object(depth, size int) (map[string]any, bool) {
+	out := make(map[string]any, size)
+	count := 0
+	for more := !c.take('}'); more; count++ {
 		name, ok := c.string()
 		if !ok || !c.take(':') {
 			return nil, false
@@ -218,16 +218,12 @@ func (c *canonical) object(depth int) (map[string]any, bool) {
 		if !ok {
 			return nil, false
 		}
-		members = append(members, member{name, value})
+		out[name] = value
 		if more = c.take(','); !more && !c.take('}') {
 			return nil, false
 		}
 	}
-	out := make(map[string]any, len(members))
-	for i := range members {
-		out[members[i].name] = members[i].value
-	}
-	return out, len(out) == len(members)
+	return out, len(out) == count
 }
 
 // array builds the array whose bracket has been read.
