@@ -15,7 +15,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/resolve"
 	"github.com/seed-de4804fb/verbatim/schema"
-	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
 // resolver is a resolver of an embedder.
@@ -222,7 +221,7 @@ func TestPolicyMayAllowOnceItSeesTheApproval(t *testing.T) {
 
 func TestStopLeavesNothingClaimed(t *testing.T) {
 	t.Parallel()
-	stop := sqlite.Stop{Tenant: "acme", Tool: "note", By: "ada", Reason: "incident"}
+	stop := action.Stop{Tenant: "acme", Tool: "note", By: "ada", Reason: "incident"}
 	for name, tc := range map[string]parts{
 		"an allowed call": {},
 		"an approved one": {policy: decide(policy.RequireApproval)},
@@ -235,19 +234,21 @@ func TestStopLeavesNothingClaimed(t *testing.T) {
 			if tc.policy != nil {
 				s.approved(c)
 			}
-			if err := s.Store.Stop(t.Context(), stop); err != nil {
+			if _, err := s.Store.Stop(t.Context(), stop); err != nil {
 				t.Fatal(err)
 			}
 			o := s.with(c)
 			want(t, o, verbatim.StatusDenied, verbatim.CodeStopped)
-			s.state(o.ActionID, action.Denied)
+			state := action.Denied
+			if tc.policy != nil { // the approval is of use once the stop is lifted
+				state = action.Approved
+			}
+			s.state(o.ActionID, state)
 			s.runs(0)
 			if err := s.Store.Resume(t.Context(), stop); err != nil {
 				t.Fatal(err)
 			}
-			if tc.policy == nil {
-				want(t, s.with(c), verbatim.StatusOK, verbatim.CodeOK)
-			}
+			want(t, s.with(c), verbatim.StatusOK, verbatim.CodeOK)
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/policy"
-	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
 // TestCommitPointChecksEverythingOnceMore changes the world between the last
@@ -31,7 +30,8 @@ func TestCommitPointChecksEverythingOnceMore(t *testing.T) {
 			return err
 		}, verbatim.CodeApprovalStale, "policyVersion", action.Denied},
 		{"an operator stops the tool", func(s *stage, _ string) error {
-			return s.Store.Stop(s.t.Context(), sqlite.Stop{Tenant: "acme", Tool: s.name, By: "bob", Reason: "r"})
+			_, err := s.Store.Stop(s.t.Context(), action.Stop{Tenant: "acme", Tool: s.name, By: "bob", Reason: "r"})
+			return err
 		}, verbatim.CodeStopped, "", action.Denied},
 		{"an approver revokes it", func(s *stage, id string) error {
 			_, err := s.Gate.Revoke(s.t.Context(), "acme", id, "bob", "r")

@@ -89,7 +89,7 @@ var codeTexts = map[Code]string{
 	CodeInProgress:          "This very call is running already. Do not start it again; ask for its outcome later.",
 	CodeOutcomeUncertain:    "It is not known whether this call took effect. Do not repeat it; a person must find out first.",
 	CodeIdempotencyMismatch: "The idempotency key was used for another call. Use a new key for a new call.",
-	CodeStopped:             "An operator has stopped calls of this kind. It did not run.",
+	CodeStopped:             "An operator has stopped calls of this kind for now. It did not run, and nobody was asked. Do not try again until told to.",
 	CodeTooLate:             "The action has gone too far for that.",
 	CodeToolError:           "The tool reported an error. That is the tool's own word.",
 	CodeToolNotRun:          "The tool could not be reached. Nothing was sent, so nothing happened.",

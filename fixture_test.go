@@ -147,6 +147,13 @@ func (s *tapped) SetPolicy(ctx context.Context, tenant, tool string, d canon.Dig
 	return s.Store.SetPolicy(ctx, tenant, tool, d)
 }
 
+func (s *tapped) Stops(ctx context.Context, tenant string) ([]action.Stop, error) {
+	if err := s.tap("Stops"); err != nil {
+		return nil, err
+	}
+	return s.Store.Stops(ctx, tenant)
+}
+
 func (s *tapped) Leave(ctx context.Context, id string) error {
 	if err := s.tap("Leave"); err != nil {
 		return err

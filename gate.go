@@ -144,6 +144,9 @@ func (g *Gate) settle(ctx context.Context, p *proposal) (Outcome, error) {
 	if err != nil || o != nil {
 		return deref(o), err
 	}
+	if o, err := g.frozen(ctx, p, found); err != nil || o != nil { // somebody has stopped calls like this
+		return deref(o), err
+	}
 	d, err := g.decide(ctx, p, found) // policy, on exactly the frozen bytes
 	if err != nil {
 		return Outcome{}, err

@@ -68,6 +68,16 @@ type Store interface {
 	// Leave notes that nobody waits for the answer any more.
 	Leave(ctx context.Context, id string) error
 
+	// Stop turns the freeze switch: nothing that it covers starts any more. It
+	// says how many covered runs are under way; they go on. By is
+	// action.ByHost or an active account of the tenant (of any, where
+	// everything is stopped), else ErrIneligible.
+	Stop(ctx context.Context, s action.Stop) (running int, err error)
+
+	// Resume lifts a stop for an account that may ([action.Stop.MayLift]).
+	// It fails with ErrNotFound where no such stop stands, or ErrIneligible.
+	Resume(ctx context.Context, s action.Stop) error
+
 	// SetPolicy notes the digest of the rules that apply to a tool and
 	// returns the policy version: the digest with the tool's epoch, which
 	// moves only when the digest does.
@@ -84,5 +94,7 @@ type Reader interface {
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
 	Person(ctx context.Context, tenant, id string) (action.Person, error)
+	// Stops lists what is stopped for a tenant, stops of everything included.
+	Stops(ctx context.Context, tenant string) ([]action.Stop, error)
 	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
 }

@@ -158,4 +158,4 @@ func identify(person terminal, verb string, b *daemon.Ballot, asked, only string
 
 // verbWords say what a password is asked for.
 var verbWords = map[string]string{"approve": "approve", "reject": "reject", "revoke": "revoke",
-	"happened": "say that it happened", "did-not-happen": "say that it did not happen"}
+	"happened": "say that it happened", "did-not-happen": "say that it did not happen", "unfreeze": "lift the freeze"}

@@ -163,6 +163,15 @@ var libraryEntries = map[string]struct {
 		r.Approve(a.ID, "ada")
 		_, _ = r.Gate.Sweep(ctx, true)
 	}, nil},
+	"Freeze": {func(ctx context.Context, r *arena, _ action.Action) {
+		_, _ = r.Gate.Freeze(ctx, action.Stop{Tenant: "acme", By: "ada"})
+	}, nil},
+	"Unfreeze": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.Freeze(ctx, action.Stop{Tenant: "acme", By: "ada"})
+		r.Approve(a.ID, "ada")
+		_ = r.Gate.Unfreeze(ctx, action.Stop{Tenant: "acme", By: "ada", Reason: "x"}) // lifting starts nothing
+	}, nil},
+	"Stops":   {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Stops(ctx, "acme") }, nil},
 	"Action":  {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Action(ctx, "acme", a.ID) }, nil},
 	"Actions": {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Actions(ctx, action.Filter{}) }, nil},
 	"Votes":   {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Votes(ctx, "acme", a.ID) }, nil},

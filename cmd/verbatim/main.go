@@ -74,6 +74,8 @@ func rootCommand(s streams) *cobra.Command {
 		stopCommand(s),
 		openCommand(s),
 		approvalsCommand(s),
+		freezeCommand(s),
+		unfreezeCommand(s),
 		auditCommand(s),
 		demoCommand(s),
 		demoBankCommand(),

@@ -161,6 +161,24 @@ func (c *Client) Records(ctx context.Context, actionID, event string, limit int,
 	return out, read(body, err, &out)
 }
 
+// Stops lists what is frozen.
+func (c *Client) Stops(ctx context.Context) (out Stops, err error) {
+	body, err := c.get(ctx, "/v1/stops", nil)
+	return out, read(body, err, &out)
+}
+
+// Freeze stops what f names.
+func (c *Client) Freeze(ctx context.Context, f Freezing) (out Frozen, err error) {
+	body, err := c.post(ctx, "/v1/freeze", f)
+	return out, read(body, err, &out)
+}
+
+// Unfreeze lifts a stop and returns those that still stand.
+func (c *Client) Unfreeze(ctx context.Context, l Lifting) (out Stops, err error) {
+	body, err := c.post(ctx, "/v1/unfreeze", l)
+	return out, read(body, err, &out)
+}
+
 // Accounts lists the people of the home.
 func (c *Client) Accounts(ctx context.Context) (out Accounts, err error) {
 	body, err := c.get(ctx, "/v1/accounts", nil)

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
-	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
 func account(id string) auth.Account {
@@ -156,43 +155,6 @@ func TestAccountsAreInTheLogWithoutSecrets(t *testing.T) {
 	}
 	if len(records) != len(want) {
 		t.Errorf("%d records, want %d", len(records), len(want))
-	}
-}
-
-func TestTheFreezeSwitchStopsEveryStart(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	admin(t, s)
-	row := pending(t, s, "act_1")
-	row, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest})
-	must(t, err)
-	row, err = s.Claim(t.Context(), row.ID, time.Minute)
-	must(t, err)
-	read := allowed(t, s, "act_read")
-	read.Mutation = false
-	for _, stop := range []sqlite.Stop{{Tenant: "acme", By: "acc_ann"}, {Tenant: "acme", Tool: tool, By: "acc_ann"}} {
-		must(t, s.Stop(t.Context(), stop))
-		for name, err := range map[string]error{
-			"new":     second(s.Begin(t.Context(), action.Start{Action: allowed(t, s, "act_2"), Lease: time.Minute})),
-			"claimed": second(s.Begin(t.Context(), action.Start{Action: row, Lease: time.Minute})),
-			"read":    second(s.Decide(t.Context(), read)),
-		} {
-			if !errors.Is(err, action.ErrStopped) {
-				t.Errorf("%s: error %v, want ErrStopped", name, err)
-			}
-		}
-		if stops, err := s.Stops(t.Context(), "acme"); err != nil || len(stops) != 1 || stops[0] != stop {
-			t.Errorf("stops %v, %v", stops, err)
-		}
-		must(t, s.Resume(t.Context(), stop))
-	}
-	must(t, s.Stop(t.Context(), sqlite.Stop{Tenant: "acme", Tool: "bank.other", By: "acc_ann"}))
-	must(t, second(s.Begin(t.Context(), action.Start{Action: row, Lease: time.Minute})))
-	if err := s.Stop(t.Context(), sqlite.Stop{Tenant: "acme", By: "acc_none"}); !errors.Is(err, action.ErrIneligible) {
-		t.Errorf("a stranger stopped: %v", err)
-	}
-	if err := s.Stop(t.Context(), sqlite.Stop{Tenant: "rival", By: "acc_ann"}); !errors.Is(err, action.ErrIneligible) {
-		t.Errorf("another tenant was stopped: %v", err)
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *Store) Revoke(ctx context.Context, id, account, reason string) (action.
 
 // mayRevoke: whoever may vote on a row, and operators.
 func mayRevoke(row action.Action, who action.Person) error {
-	if inGroup(who, GroupOperator) {
+	if who.In(action.GroupOperator) {
 		return nil
 	}
 	if row.Terms == nil {

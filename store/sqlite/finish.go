@@ -145,7 +145,7 @@ func (t *tx) maySettle(row action.Action, by string) error {
 		return nil
 	}
 	own := who.ID == p.Owner || who.ID == p.Principal || who.Principal != "" && (who.Principal == p.Owner || who.Principal == p.Principal)
-	if own || !inGroup(who, GroupOperator) {
+	if own || !who.In(action.GroupOperator) {
 		return action.ErrIneligible
 	}
 	return nil

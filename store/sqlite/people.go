@@ -30,18 +30,6 @@ func groupsOf(c *conn, id string) ([]string, error) {
 	return out, err
 }
 
-// GroupOperator is the group of those who may stop, revoke and reconcile.
-const GroupOperator = "operator"
-
-func inGroup(who action.Person, name string) bool {
-	for _, g := range who.Groups {
-		if g == name {
-			return true
-		}
-	}
-	return false
-}
-
 // actor returns an account that acts on a row. It must be active and of the
 // row's tenant; to another tenant the row does not exist.
 func (t *tx) actor(row action.Action, id string) (action.Person, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -78,72 +77,4 @@ func (t *tx) policyVersion(tenant, tool string) (string, error) {
 // versionText is the first 16 hex digits of the digest, a point, the epoch.
 func versionText(digest canon.Digest, epoch int64) string {
 	return digest.String()[:16] + "." + strconv.FormatInt(epoch, 10)
-}
-
-// Stop is one turn of the freeze switch.
-type Stop struct {
-	Tenant string
-	Tool   string // "" stops every tool of the tenant
-	By     string // account id of the operator
-	Reason string
-}
-
-// Stop refuses every further start of a kind of action with ErrStopped. What
-// runs already goes on. The operator must be active and of the tenant.
-func (s *Store) Stop(ctx context.Context, stop Stop) error {
-	return s.turn(ctx, stop, audit.Stopped, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO stop (tenant, tool, by, reason, at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, tool) DO UPDATE SET by = excluded.by, reason = excluded.reason, at = excluded.at`,
-			stop.Tenant, stop.Tool, stop.By, stop.Reason, t.now)
-		return err
-	})
-}
-
-// Resume lifts a stop.
-func (s *Store) Resume(ctx context.Context, stop Stop) error {
-	return s.turn(ctx, stop, audit.Resumed, func(t *tx) error {
-		_, err := t.exec("DELETE FROM stop WHERE tenant = ? AND tool = ?", stop.Tenant, stop.Tool)
-		return err
-	})
-}
-
-func (s *Store) turn(ctx context.Context, stop Stop, event string, change func(*tx) error) error {
-	return s.write(ctx, syncFull, func(t *tx) error {
-		who, err := person(t.conn, stop.By)
-		if err != nil {
-			return err
-		}
-		if !who.Active || who.Tenant != stop.Tenant {
-			return action.ErrIneligible
-		}
-		if err := change(t); err != nil {
-			return fmt.Errorf("turn freeze switch: %w", err)
-		}
-		return t.record(audit.Record{Event: event, Tenant: stop.Tenant, Tool: stop.Tool, By: stop.By}, nil,
-			secrets{"reason": []byte(stop.Reason)})
-	})
-}
-
-// Stops lists what is stopped in a tenant.
-func (s *Store) Stops(ctx context.Context, tenant string) ([]Stop, error) {
-	var out []Stop
-	err := s.read(ctx, func(c *conn) error {
-		return c.query(func(cur *cursor) error {
-			out = append(out, Stop{Tenant: cur.text(), Tool: cur.text(), By: cur.text(), Reason: cur.text()})
-			return nil
-		}, "SELECT tenant, tool, by, reason FROM stop WHERE tenant = ? ORDER BY tool", tenant)
-	})
-	return out, err
-}
-
-// stopped refuses an action that an operator has stopped.
-func (t *tx) stopped(a action.Action) (action.Action, error) {
-	n, err := t.number("SELECT count(*) FROM stop WHERE tenant = ? AND tool IN ('', ?)", a.Tenant, a.Tool)
-	if err != nil {
-		return action.Action{}, err
-	}
-	if n > 0 {
-		return a, action.ErrStopped
-	}
-	return action.Action{}, nil
 }

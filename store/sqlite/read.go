@@ -159,7 +159,9 @@ func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person,
 // Records lists entries of the audit log, newest first.
 func (s *Store) Records(ctx context.Context, f audit.Filter) (out []audit.Record, err error) {
 	var w where
-	w.equal("tenant", f.Tenant)
+	if f.Tenant != "" { // what was done to everybody is part of every tenant's log
+		w.add("tenant IN (?, '')", f.Tenant)
+	}
 	w.equal("action_id", f.Action)
 	w.equal("event", f.Event)
 	if f.Before > 0 {

@@ -142,6 +142,24 @@ func testRaces(t *testing.T, open Open) {
 			_, err := b.start(b.call())
 			b.refused(err, action.ErrStale)
 		},
+		"freeze against begin: what began was counted, and nothing begins after": func(b *bench) {
+			calls, running := make([]action.Action, many), 0
+			for i := range calls {
+				calls[i] = b.call()
+			}
+			errs := together(many+1, func(i int) error {
+				if i == many {
+					var err error
+					running, err = b.store.Stop(b.Context(), action.Stop{Tenant: tenant, By: opal})
+					return err
+				}
+				_, err := b.start(calls[i])
+				return err
+			})
+			if n := b.won(errs, action.ErrStopped) - 1; n != running {
+				b.Fatalf("%d began, %d were counted as running", n, running)
+			}
+		},
 		"a run ends once": func(b *bench) {
 			row := b.begin(b.call())
 			errs := together(many, func(i int) error {

@@ -32,7 +32,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) verbatim.St
 	}{
 		{"Edges", testEdges}, {"Fresh", testFresh}, {"Keys", testKeys}, {"Votes", testVotes}, {"Begin", testBegin},
 		{"Endings", testEndings}, {"Expiry", testExpiry}, {"Policy", testPolicy}, {"Records", testRecords},
-		{"Reads", testReads}, {"Races", testRaces}, {"Model", testModel},
+		{"Stops", testStops}, {"Reads", testReads}, {"Races", testRaces}, {"Model", testModel},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, open) })
 	}
