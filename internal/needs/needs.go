@@ -1,5 +1,5 @@
 // Package needs finds the programs that some tests run beside Verbatim: a
-// browser, and reference MCP peers under a pinned Node.
+// browser, PostgreSQL, and reference MCP peers under a pinned Node.
 //
 // It takes a test and a name and gives a path. Where a program is missing,
 // the test is skipped with the command that would install it; with
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,20 @@ func Browser(t testing.TB) string {
 		}
 	}
 	missing(t, "chromium")
+	return ""
+}
+
+// Postgres returns the directory that holds the programs of PostgreSQL 15 or
+// later, among them initdb and postgres. Debian keeps them out of PATH.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	for version := 20; version >= 15; version-- {
+		dir := filepath.Join("/usr/lib/postgresql", strconv.Itoa(version), "bin")
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil {
+			return dir
+		}
+	}
+	missing(t, "postgresql")
 	return ""
 }
 

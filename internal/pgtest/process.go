@@ -1,0 +1,132 @@
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// leash runs a command and kills it when its standard input ends, which it
+// does when the test's process has died, however it died.
+const leash = `"$@" & pid=$!; trap '' INT TERM; read -r _; kill -QUIT $pid 2>/dev/null; wait $pid`
+
+// Restart stops the server if it runs, and starts it with the data that it
+// has.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.halt()
+	log, err := os.OpenFile(filepath.Join(s.root, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	server := s.command("postgres", "-D", s.data(), "-p", strconv.Itoa(s.port))
+	cmd := exec.Command("sh", append([]string{"-c", leash, "sh"}, server.Args...)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = server.Dir, server.Env, log, log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{leash: in, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		_ = cmd.Wait() // it is killed, and says so
+	}()
+	s.running = r
+	s.await(t)
+}
+
+// await waits until the server takes connections.
+func (s *Server) await(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	for {
+		c, err := pgx.Connect(ctx, s.DSN())
+		if err == nil {
+			_ = c.Close(ctx)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("PostgreSQL did not start: %v\n%s", err, s.tail())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// tail is the end of the server's log.
+func (s *Server) tail() []byte {
+	text, _ := os.ReadFile(filepath.Join(s.root, "log"))
+	return text[max(0, len(text)-4000):]
+}
+
+// halt stops the server at once, as a crash would, and waits for its end.
+func (s *Server) halt() {
+	if s.running == nil {
+		return
+	}
+	_ = s.running.leash.Close()
+	select {
+	case <-s.running.ended:
+	case <-time.After(stopTimeout):
+	}
+	s.running = nil
+}
+
+// Crash ends the server as kill -9 does: nothing is flushed and nobody is
+// told. Start it again with Restart.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	p, err := os.FindProcess(s.PID(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.halt()
+}
+
+// PID is the process id of the server.
+func (s *Server) PID(t testing.TB) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	pid, err := strconv.Atoi(string(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// Standby makes a copy of the server that follows it. The settings are those
+// of the standby; name is its application_name.
+func (s *Server) Standby(t testing.TB, name string, settings ...string) *Server {
+	t.Helper()
+	b := create(t)
+	b.run(t, "pg_basebackup", "-d", s.DSN()+" application_name="+name, "-D", b.data(), "--checkpoint=fast", "--no-sync",
+		"--write-recovery-conf", "-X", "stream")
+	b.configure(t, settings)
+	b.Restart(t)
+	return b
+}
+
+// Promote makes a standby the primary and waits until it takes writes.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	s.run(t, "pg_ctl", "promote", "-w", "-t", "60", "-D", s.data())
+}
