@@ -101,7 +101,7 @@ func (g *Gate) verify(ctx context.Context, a action.Action) (Code, error) {
 	if err != nil {
 		return "", err
 	}
-	if approval.CheckVotes(g.cfg.Votes, votes) != nil {
+	if approval.CheckVotes(ctx, g.cfg.Votes, votes) != nil {
 		return CodeApprovalUnverified, nil
 	}
 	return "", nil

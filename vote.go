@@ -13,7 +13,7 @@ import (
 // stands afterwards. It fails if the signature does not hold, and with the
 // errors of package action where the store refuses.
 func (g *Gate) Vote(ctx context.Context, v action.Vote) (action.Action, error) {
-	if err := approval.CheckVotes(g.cfg.Votes, []action.Vote{v}); err != nil {
+	if err := approval.CheckVotes(ctx, g.cfg.Votes, []action.Vote{v}); err != nil {
 		return action.Action{}, fmt.Errorf("vote: %w", err)
 	}
 	a, err := g.cfg.Store.Vote(ctx, v)

@@ -110,10 +110,17 @@ type Vote struct {
 	Reason   string
 	Digest   canon.Digest // approvalDigest that the voter was shown
 	Nonce    string
-	Method   string // password, passkey
+	Method   string // MethodPassword or MethodPasskey
 	Envelope []byte
 	At       time.Time // database clock; set by the store
 }
+
+// The methods of a vote: the voter's password, typed for this one vote, or the
+// voter's passkey, which signed it.
+const (
+	MethodPassword = "password"
+	MethodPasskey  = "passkey"
+)
 
 // Evidence grades why an action is believed to have failed.
 const (

@@ -17,5 +17,6 @@ var (
 	ErrDigest     = errors.New("the vote is for something else")
 	ErrVoted      = errors.New("this person has voted already")
 	ErrIneligible = errors.New("this person may not vote on the action")
+	ErrPasskey    = errors.New("an account with a passkey votes with that only")
 	ErrStopped    = errors.New("an operator has stopped this kind of action")
 )

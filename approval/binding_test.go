@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -107,7 +108,7 @@ func TestMovedAndStaleNameTheMember(t *testing.T) {
 
 type verifier func(action.Vote) error
 
-func (f verifier) VerifyVote(v action.Vote) error { return f(v) }
+func (f verifier) VerifyVote(_ context.Context, v action.Vote) error { return f(v) }
 
 func TestEveryVoteIsVerified(t *testing.T) {
 	t.Parallel()
@@ -118,13 +119,13 @@ func TestEveryVoteIsVerified(t *testing.T) {
 		}
 		return nil
 	})
-	if err := approval.CheckVotes(second, []action.Vote{{Voter: "ada"}, {Voter: "bob"}}); !errors.Is(err, bad) {
+	if err := approval.CheckVotes(t.Context(), second, []action.Vote{{Voter: "ada"}, {Voter: "bob"}}); !errors.Is(err, bad) {
 		t.Errorf("got %v", err)
 	}
-	if err := approval.CheckVotes(second, []action.Vote{{Voter: "ada"}}); err != nil {
+	if err := approval.CheckVotes(t.Context(), second, []action.Vote{{Voter: "ada"}}); err != nil {
 		t.Error(err)
 	}
-	if err := approval.CheckVotes(nil, nil); !errors.Is(err, approval.ErrNoVerifier) {
+	if err := approval.CheckVotes(t.Context(), nil, nil); !errors.Is(err, approval.ErrNoVerifier) {
 		t.Errorf("got %v", err)
 	}
 }

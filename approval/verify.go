@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"errors"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -14,7 +15,7 @@ const PayloadType = "application/vnd.verbatim.vote.v1+json"
 // fresh login of the voter. It is called when a vote arrives and again at
 // the commit point.
 type Verifier interface {
-	VerifyVote(v action.Vote) error
+	VerifyVote(ctx context.Context, v action.Vote) error
 }
 
 // ErrNoVerifier is returned where votes cannot be checked: nothing that needs
@@ -22,12 +23,12 @@ type Verifier interface {
 var ErrNoVerifier = errors.New("no verifier of votes is configured")
 
 // CheckVotes verifies every vote that counts towards an approval.
-func CheckVotes(v Verifier, votes []action.Vote) error {
+func CheckVotes(ctx context.Context, v Verifier, votes []action.Vote) error {
 	if v == nil {
 		return ErrNoVerifier
 	}
 	for _, vote := range votes {
-		if err := v.VerifyVote(vote); err != nil {
+		if err := v.VerifyVote(ctx, vote); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,8 @@ const (
 	AccountAdded    = "account_added"
 	AccountDisabled = "account_disabled"
 	PasswordChanged = "password_changed"
+	PasskeyAdded    = "passkey_added"   // from here on the password makes no vote
+	PasskeyRemoved  = "passkey_removed" // worthless, also for votes not used yet
 )
 
 // Events lists every event.
@@ -34,7 +36,8 @@ func Events() []string {
 	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
 		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionClaimed, ClaimDenied,
 		ActionStarted, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
-		Stopped, Resumed, AccountAdded, AccountDisabled, PasswordChanged}
+		Stopped, Resumed, AccountAdded, AccountDisabled, PasswordChanged,
+		PasskeyAdded, PasskeyRemoved}
 }
 
 func known(event string) bool {

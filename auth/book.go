@@ -76,6 +76,8 @@ type Book interface {
 
 	// EndLogin forgets a login. One that is gone is no error.
 	EndLogin(ctx context.Context, token canon.Digest) error
+
+	CredentialBook
 }
 
 // What a Book answers beside the errors of its database.

@@ -3,19 +3,22 @@ package auth
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/auth/passkey"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
-// MethodPassword is the method of a vote that was made by typing the voter's
-// password for it.
-const MethodPassword = "password"
+// How a vote was made: by typing the voter's password for it, or by the
+// voter's passkey, which signed it.
+const (
+	MethodPassword = action.MethodPassword
+	MethodPasskey  = action.MethodPasskey
+)
 
 const nonceBytes = 32
 
@@ -40,8 +43,9 @@ var _ approval.Verifier = (*Accounts)(nil)
 
 // SignVote makes a vote: it checks the password for this one vote, fills
 // Voter, Nonce and Method, and signs approval.VotePayload with the server's
-// vote key. A login does not replace the password. It fails like Check, or
-// with ErrVoteShape where v names no action or digest.
+// vote key. A login does not replace the password. It fails like Check, with
+// ErrPasskeyNeeded for an account that has a passkey, or with ErrVoteShape
+// where v names no action or digest.
 //
 // It does not look at the action: whether the person may vote on it is for
 // the store, in the transaction that counts the vote.
@@ -53,19 +57,41 @@ func (a *Accounts) SignVote(ctx context.Context, name, password string, v action
 	if err != nil {
 		return action.Vote{}, err
 	}
-	nonce := make([]byte, nonceBytes)
-	rand.Read(nonce)
-	v.Voter, v.Nonce, v.Method = account.ID, hex.EncodeToString(nonce), MethodPassword
+	have, err := a.Passkeys(ctx, account.ID)
+	if err != nil {
+		return action.Vote{}, err
+	}
+	if len(have) > 0 {
+		return action.Vote{}, ErrPasskeyNeeded
+	}
+	v.Voter, v.Nonce, v.Method = account.ID, NewNonce(), MethodPassword
 	v.Envelope = a.votes.Sign(approval.PayloadType, approval.VotePayload(v)).JSON()
 	return v, nil
 }
 
-// VerifyVote checks that the envelope of a vote was signed by a pinned vote
-// key for exactly this digest, answer, voter and nonce.
-func (a *Accounts) VerifyVote(v action.Vote) error {
-	if v.Method != MethodPassword {
-		return ErrVoteMethod
+// SignVoteWith makes a vote of an assertion: v holds what the person was
+// shown and the nonce of that page, and the passkey signed
+// approval.VoteDigest of it. It fails with ErrVoteShape, ErrNoCredential,
+// keys.ErrAssertion or ErrCloned.
+func (a *Accounts) SignVoteWith(ctx context.Context, site passkey.Site, account Account, v action.Vote, by Assertion) (action.Vote, error) {
+	v.Voter, v.Method = account.ID, MethodPasskey
+	if v.ActionID == "" || v.Voter == "" || v.Digest.IsZero() || !nonceShape(v.Nonce) {
+		return action.Vote{}, ErrVoteShape
 	}
+	payload := approval.VotePayload(v)
+	p, err := a.assert(ctx, site, account, keys.Challenge(payload), by)
+	if err != nil {
+		return action.Vote{}, err
+	}
+	v.Envelope = keys.SignedByPasskey(approval.PayloadType, payload, p, by.Assertion).JSON()
+	return v, nil
+}
+
+// VerifyVote checks that the envelope of a vote was signed for exactly this
+// digest, answer, voter and nonce: by a pinned vote key after the voter's
+// password, or by a passkey that this server registered for the voter and
+// nobody has removed since.
+func (a *Accounts) VerifyVote(ctx context.Context, v action.Vote) error {
 	if v.Voter == "" || v.Digest.IsZero() || !nonceShape(v.Nonce) {
 		return ErrVoteShape
 	}
@@ -73,7 +99,15 @@ func (a *Accounts) VerifyVote(v action.Vote) error {
 	if err != nil {
 		return fmt.Errorf("read vote: %w", err)
 	}
-	payload, err := a.votes.Open(envelope, approval.PayloadType)
+	var payload []byte
+	switch v.Method {
+	case MethodPassword:
+		payload, err = a.votes.Open(envelope, approval.PayloadType)
+	case MethodPasskey:
+		payload, err = a.openPasskeyVote(ctx, envelope, v.Voter)
+	default:
+		return ErrVoteMethod
+	}
 	if err != nil {
 		return fmt.Errorf("open vote: %w", err)
 	}
@@ -81,6 +115,26 @@ func (a *Accounts) VerifyVote(v action.Vote) error {
 		return ErrVoteSigned
 	}
 	return nil
+}
+
+func (a *Accounts) openPasskeyVote(ctx context.Context, e keys.Envelope, voter string) ([]byte, error) {
+	claimed, err := keys.ClaimedPasskey(e)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.book.CredentialByID(ctx, claimed.CredentialID())
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := a.good(c, voter)
+	if err != nil {
+		return nil, err
+	}
+	payload, proof, err := keys.VerifyPasskey(e, approval.PayloadType, trusted)
+	if err == nil && proof.RPID != c.RPID {
+		err = keys.ErrAssertion
+	}
+	return payload, err
 }
 
 func nonceShape(nonce string) bool {

@@ -41,7 +41,7 @@ func TestVoteIsSignedForExactlyWhatTheVoterSaw(t *testing.T) {
 	if len(v.Nonce) != 64 {
 		t.Errorf("nonce has %d digits; want 32 bytes", len(v.Nonce))
 	}
-	if err := b.accounts.VerifyVote(v); err != nil {
+	if err := b.accounts.VerifyVote(t.Context(), v); err != nil {
 		t.Errorf("VerifyVote = %v", err)
 	}
 	if again := signed(t, b); again.Nonce == v.Nonce {
@@ -77,7 +77,7 @@ func TestVoteChangedAfterSigningIsRefused(t *testing.T) {
 		if what == "uppercase nonce" && v.Nonce == before {
 			continue // a nonce of digits only has no other case
 		}
-		if err := b.accounts.VerifyVote(v); err == nil {
+		if err := b.accounts.VerifyVote(t.Context(), v); err == nil {
 			t.Errorf("%s: VerifyVote accepted", what)
 		}
 	}
@@ -91,7 +91,7 @@ func TestVoteOfAnUnknownKeyOrPurposeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.VerifyVote(v); !errors.Is(err, keys.ErrSignature) {
+	if err := other.VerifyVote(t.Context(), v); !errors.Is(err, keys.ErrSignature) {
 		t.Errorf("vote of another server's key: %v; want ErrSignature", err)
 	}
 	secret := make([]byte, 32)
@@ -103,7 +103,7 @@ func TestVoteOfAnUnknownKeyOrPurposeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Envelope = signer.Sign("application/json", approval.VotePayload(v)).JSON()
-	if err := b.accounts.VerifyVote(v); !errors.Is(err, keys.ErrPayloadType) {
+	if err := b.accounts.VerifyVote(t.Context(), v); !errors.Is(err, keys.ErrPayloadType) {
 		t.Errorf("vote signed as something else: %v; want ErrPayloadType", err)
 	}
 }
@@ -153,7 +153,7 @@ func FuzzVerifyVoteNeverAcceptsAnEnvelopeItDidNotSign(f *testing.F) {
 	f.Fuzz(func(t *testing.T, envelope []byte) {
 		forged := v
 		forged.Envelope = envelope
-		if err := accounts.VerifyVote(forged); err == nil && string(envelope) != string(v.Envelope) {
+		if err := accounts.VerifyVote(t.Context(), forged); err == nil && string(envelope) != string(v.Envelope) {
 			t.Errorf("accepted %q", envelope)
 		}
 	})

@@ -78,9 +78,10 @@ func (s *Signer) SignBytes(message []byte) ([]byte, error) {
 	return ed25519.Sign(s.private, message), nil
 }
 
-// Open verifies an envelope against the signer's own keys.
+// Open verifies an envelope against the signer's own keys, as VerifyOnly
+// does.
 func (s *Signer) Open(e Envelope, payloadType string) ([]byte, error) {
-	payload, _, err := Verify(e, payloadType, s.public...)
+	payload, _, err := VerifyOnly(e, payloadType, s.public...)
 	return payload, err
 }
 

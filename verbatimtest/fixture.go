@@ -171,7 +171,7 @@ func (f *Fixture) Sign(v action.Vote) action.Vote {
 
 // VerifyVote checks the envelope of a vote. It makes a Fixture an
 // approval.Verifier.
-func (f *Fixture) VerifyVote(v action.Vote) error {
+func (f *Fixture) VerifyVote(_ context.Context, v action.Vote) error {
 	e, err := keys.ParseEnvelope(v.Envelope)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func (g *fakeGate) Votes(_ context.Context, _, id string) ([]action.Vote, error)
 }
 
 func (g *fakeGate) Vote(ctx context.Context, v action.Vote) (action.Action, error) {
-	if err := g.accounts.VerifyVote(v); err != nil {
+	if err := g.accounts.VerifyVote(ctx, v); err != nil {
 		return action.Action{}, err
 	}
 	if g.refuse != nil {

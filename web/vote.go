@@ -163,6 +163,7 @@ var gateRefusals = []struct {
 	{action.ErrVoted, http.StatusConflict, "You have decided on this already."},
 	{action.ErrState, http.StatusConflict, "The action has moved on. Your decision was not counted."},
 	{action.ErrIneligible, http.StatusForbidden, "You may not decide on this action. Your decision was not counted."},
+	{action.ErrPasskey, http.StatusForbidden, "You have a passkey: decide with it. Your decision was not counted."},
 	{action.ErrStopped, http.StatusConflict, "An operator has stopped this kind of action. Your decision was not counted."},
 }
 

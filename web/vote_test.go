@@ -28,7 +28,7 @@ func TestApprovalIsSignedForWhatWasShown(t *testing.T) {
 		t.Fatalf("approve = %d to %q: %s", w.Code, w.Header().Get("Location"), w.Body)
 	}
 	v := b.gate.votes[0]
-	if v.Voter != b.alice.ID || !v.Approve || v.Digest != a.Terms.Digest || b.accounts.VerifyVote(v) != nil {
+	if v.Voter != b.alice.ID || !v.Approve || v.Digest != a.Terms.Digest || b.accounts.VerifyVote(t.Context(), v) != nil {
 		t.Errorf("vote = %+v", v)
 	}
 	page := b.get("/actions/act_1").Body.String()
@@ -52,7 +52,7 @@ func TestRejectionNeedsAReasonThatPeopleCanRead(t *testing.T) {
 	if w := b.post("/actions/act_1/reject", with(form, "reason", " not this vendor ")); w.Code != http.StatusSeeOther {
 		t.Fatalf("reject = %d: %s", w.Code, w.Body)
 	}
-	if v := b.gate.votes[0]; v.Approve || v.Reason != "not this vendor" || b.accounts.VerifyVote(v) != nil {
+	if v := b.gate.votes[0]; v.Approve || v.Reason != "not this vendor" || b.accounts.VerifyVote(t.Context(), v) != nil {
 		t.Errorf("vote = %+v", v)
 	}
 	if page := b.get("/actions/act_1").Body.String(); !strings.Contains(page, "not this vendor") || !strings.Contains(page, "denied") {

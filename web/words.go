@@ -107,6 +107,8 @@ var eventWords = map[string]string{
 	audit.AccountAdded:    "an account was made",
 	audit.AccountDisabled: "an account was closed",
 	audit.PasswordChanged: "a password was changed",
+	audit.PasskeyAdded:    "a passkey was added; the password makes no votes from here on",
+	audit.PasskeyRemoved:  "a passkey was removed",
 }
 
 // requirementWords says who must agree, one line for each requirement.

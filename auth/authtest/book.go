@@ -20,6 +20,8 @@ type Book struct {
 	mu       sync.Mutex
 	accounts []auth.Account
 	logins   map[canon.Digest]auth.Login
+
+	credentials []auth.Credential
 }
 
 var _ auth.Book = (*Book)(nil)

@@ -114,6 +114,8 @@ func personRefusal(err error) error {
 		return refuse(http.StatusTooManyRequests, throttled.Error())
 	case errors.Is(err, auth.ErrCredentials):
 		return refuse(http.StatusUnauthorized, auth.ErrCredentials.Error())
+	case errors.Is(err, auth.ErrPasskeyNeeded):
+		return refuse(http.StatusForbidden, auth.ErrPasskeyNeeded.Error()+"; decide on the page: verbatim open")
 	case errors.Is(err, auth.ErrNameTaken):
 		return refuse(http.StatusConflict, auth.ErrNameTaken.Error())
 	case errors.Is(err, auth.ErrName), errors.Is(err, auth.ErrPassword), errors.Is(err, auth.ErrGroup):
@@ -220,6 +222,7 @@ var voteRefusals = []struct {
 	{action.ErrDigest, http.StatusConflict},
 	{action.ErrVoted, http.StatusConflict},
 	{action.ErrState, http.StatusConflict},
+	{action.ErrPasskey, http.StatusForbidden},
 	{action.ErrStopped, http.StatusConflict},
 }
 

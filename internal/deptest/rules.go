@@ -113,6 +113,7 @@ func libraries() []Library {
 	return []Library{
 		{"github.com/cedar-policy/cedar-go", []string{"policy/cedar/..."}},
 		{"github.com/cockroachdb/apd/v3", []string{"resolve"}},
+		{"github.com/go-webauthn/webauthn", []string{"auth/passkey"}},
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/...", "catalog/sqltable"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
 		{"github.com/jackc/pgx/v5", []string{"store/postgres/...", "internal/pgtest"}},

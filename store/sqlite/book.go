@@ -46,7 +46,7 @@ func (s *Store) AddAccount(ctx context.Context, a auth.Account) error {
 // book is write for the verbs on accounts, whose answers pass unwrapped.
 func (s *Store) book(ctx context.Context, fn func(*tx) error) error {
 	err := s.write(ctx, syncFull, fn)
-	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin} {
+	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin, auth.ErrNoCredential, auth.ErrCredentialTaken, auth.ErrCloned} {
 		if errors.Is(err, answer) {
 			return answer
 		}

@@ -24,10 +24,10 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if who.Tenant != row.Tenant { // who may not know that the row exists
 			return action.Action{}, action.ErrNotFound
 		}
+		v.At = t.now
 		if err := t.admit(row, v, who); err != nil {
 			return row, err
 		}
-		v.At = t.now
 		if err := t.insertVote(row, v); err != nil {
 			return row, err
 		}
@@ -48,11 +48,26 @@ func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
 	if err := approval.Eligible(*row.Terms, approval.ProposerOf(row), who); err != nil {
 		return err
 	}
+	switch void, err := t.byOldWay(v); {
+	case err != nil:
+		return err
+	case void:
+		return action.ErrPasskey
+	}
 	n, err := t.number("SELECT count(*) FROM vote WHERE action_id = ? AND voter = ?", v.ActionID, v.Voter)
 	if err == nil && n > 0 {
 		err = action.ErrVoted
 	}
 	return err
+}
+
+// byOldWay reports whether a vote was made by password though its voter had a
+// passkey by then.
+func (t *tx) byOldWay(v action.Vote) (bool, error) {
+	if v.Method == action.MethodPasskey {
+		return false, nil
+	}
+	return hasPasskey(t.conn, v.Voter, v.At)
 }
 
 func (t *tx) insertVote(row action.Action, v action.Vote) error {
@@ -110,12 +125,21 @@ func (t *tx) tally(row action.Action) (approval.Standing, error) {
 		return approval.Waiting, err
 	}
 	people := make(map[string]action.Person, len(votes))
+	var counted []action.Vote
 	for _, v := range votes {
+		void, err := t.byOldWay(v)
+		if err != nil {
+			return approval.Waiting, err
+		}
+		if void {
+			continue
+		}
 		if people[v.Voter], err = person(t.conn, v.Voter); err != nil {
 			return approval.Waiting, err
 		}
+		counted = append(counted, v)
 	}
-	return approval.Tally(*row.Terms, approval.ProposerOf(row), votes, people), nil
+	return approval.Tally(*row.Terms, approval.ProposerOf(row), counted, people), nil
 }
 
 func votesOf(c *conn, id string) ([]action.Vote, error) {

@@ -42,6 +42,8 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) verbatim.St
 type accounts interface {
 	AddAccount(ctx context.Context, a auth.Account) error
 	Disable(ctx context.Context, id string) error
+	AddCredential(ctx context.Context, c auth.Credential) error
+	RemoveCredential(ctx context.Context, id []byte, at time.Time) error
 }
 
 // clock is the time of one test.

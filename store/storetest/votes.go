@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
@@ -52,6 +53,29 @@ func testVotes(t *testing.T, open Open) {
 			if got := b.votes(vote(row, bob, true), nil).State; got != action.Approved {
 				b.Fatalf("all requirements met, yet %s", got)
 			}
+		},
+		"who has a passkey votes with that only, from then on": func(b *bench) {
+			two := []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 2}}}}
+			before, row := b.suspend(b.asking(b.call(), two)), b.suspend(b.asking(b.call(), two))
+			b.votes(vote(before, ann, true), nil)
+			b.clock.add(time.Second)
+			key := auth.Credential{ID: []byte("key of ann"), AccountID: ann, PublicKey: []byte("key"), RPID: "localhost", Name: "laptop",
+				CreatedAt: b.clock.read(), Statement: []byte("{}")}
+			b.must(b.book.AddCredential(b.Context(), key))
+			b.votes(vote(row, ann, true), action.ErrPasskey)
+			b.votes(vote(row, ann, false), action.ErrPasskey)
+			b.same(row, b.row(row.ID))
+			signed := vote(row, ann, true)
+			signed.Method = action.MethodPasskey
+			b.votes(signed, nil)
+			for _, r := range []action.Action{before, row} {
+				if got := b.votes(vote(r, bob, true), nil).State; got != action.Approved {
+					b.Fatalf("two admins made it %s", got)
+				}
+			}
+			late := b.pending()
+			b.must(b.book.RemoveCredential(b.Context(), key.ID, b.clock.read()))
+			b.votes(vote(late, ann, true), nil)
 		},
 		"one rejection rejects": func(b *bench) {
 			row := b.suspend(b.asking(b.call(), []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 2}}}}))
