@@ -3,7 +3,6 @@ package resolve
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 	"unicode"
@@ -19,19 +18,9 @@ type Row struct {
 	Expires time.Time // zero: never. At this time the row is no answer any more
 }
 
-// TableOptions configure a [Table]. All are optional.
-type TableOptions struct {
-	// Fold matches aliases without regard to case and amount of white space.
-	// Without it aliases match byte for byte. Ids always match byte for byte.
-	Fold bool
-	// Integer answers ids as JSON integers; an id that is none is an error.
-	Integer bool
-	// Now is the clock that rows expire by; nil means time.Now.
-	Now func() time.Time
-}
-
 // Table resolves an alias to a stable id. A known id resolves to itself. An
-// alias of two ids has no answer.
+// alias of two ids has no answer. The version of an answer that no row gave,
+// but [TableOptions.Pass], ends in "+pass:" and a digest of the pattern.
 //
 // From: the alias as a string, or a number by its RFC 8785 text, in the role
 // "value". Answer: the id in the same role.
@@ -57,6 +46,10 @@ type index struct {
 // NewTable builds a table from rows. The version of its answers is the digest
 // of the rows.
 func NewTable(rows []Row, opt TableOptions) (*Table, error) {
+	opt, err := opt.compiled()
+	if err != nil {
+		return nil, err
+	}
 	ix, err := newIndex(rows, opt)
 	if err != nil {
 		return nil, err
@@ -114,35 +107,6 @@ func (r Row) check(opt TableOptions) error {
 	return nil
 }
 
-func (o TableOptions) key(alias string) string {
-	if o.Fold {
-		return fold(alias)
-	}
-	return alias
-}
-
-func (o TableOptions) id(id string) (canon.Value, error) {
-	if !o.Integer {
-		return canon.StringValue(id), nil
-	}
-	i, err := strconv.ParseInt(id, 10, 64)
-	if err != nil {
-		return canon.Value{}, err
-	}
-	return canon.IntValue(i), nil
-}
-
-func (o TableOptions) live(expires time.Time) bool {
-	if expires.IsZero() {
-		return true
-	}
-	now := time.Now
-	if o.Now != nil {
-		now = o.Now
-	}
-	return now().Before(expires)
-}
-
 // Roles tells which roles the rule of a catalog may bind.
 func (t *Table) Roles() Roles {
 	return Roles{In: []string{RoleValue}, Out: []string{RoleValue}, Need: []string{RoleValue}, Some: []string{RoleValue}}
@@ -158,7 +122,7 @@ func (t *Table) Resolve(ctx context.Context, in map[string]canon.Value) (Answer,
 	if err != nil {
 		return Answer{}, err
 	}
-	id, err := ix.find(alias, t.opt)
+	id, passed, err := ix.find(alias, t.opt)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -166,7 +130,11 @@ func (t *Table) Resolve(ctx context.Context, in map[string]canon.Value) (Answer,
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Version: ix.version, Values: map[string]canon.Value{RoleValue: v}}, nil
+	a := Answer{Version: ix.version, Values: map[string]canon.Value{RoleValue: v}}
+	if passed {
+		a.Version += t.opt.passVersion()
+	}
+	return a, nil
 }
 
 func aliasText(v canon.Value) (string, error) {
@@ -180,25 +148,34 @@ func aliasText(v canon.Value) (string, error) {
 	}
 }
 
-// find returns the one id that an alias stands for. Rows that have expired
-// are no answer.
-func (ix index) find(alias string, opt TableOptions) (string, error) {
+// find returns the one id that an alias stands for, and whether only the
+// pattern for ids without a row gave it. Rows that have expired are no answer,
+// and what they name does not pass either.
+func (ix index) find(alias string, opt TableOptions) (id string, passed bool, err error) {
 	found := map[string]bool{}
-	for _, r := range ix.rows[opt.key(alias)] {
+	rows := ix.rows[opt.key(alias)]
+	for _, r := range rows {
 		if opt.live(r.Expires) {
 			found[r.ID] = true
 		}
 	}
-	if expires, ok := ix.ids[alias]; ok && opt.live(expires) {
+	expires, isID := ix.ids[alias]
+	if isID && opt.live(expires) {
 		found[alias] = true
+	}
+	if opt.passes(alias) {
+		passed = len(rows) == 0 && !isID
+		if passed || len(found) > 0 { // an id by its form that is also the name of another has two meanings
+			found[alias] = true
+		}
 	}
 	switch {
 	case len(found) == 0:
-		return "", canon.Refuse("/"+RoleValue, RuleUnresolved, "a known name that has not expired")
+		return "", false, canon.Refuse("/"+RoleValue, RuleUnresolved, "a known name that has not expired")
 	case len(found) > 1:
-		return "", canon.Refuse("/"+RoleValue, RuleAmbiguous, "a name of one thing only")
+		return "", false, canon.Refuse("/"+RoleValue, RuleAmbiguous, "a name of one thing only")
 	}
-	return sortedKeys(found)[0], nil
+	return sortedKeys(found)[0], passed, nil
 }
 
 // current returns the rows as they stand now.

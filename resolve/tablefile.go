@@ -38,6 +38,10 @@ type tableFile struct {
 // more, calls are refused; the old rows are not used. The version of its
 // answers is the digest of the file.
 func OpenTable(path string, parse RowParser, opt TableOptions) (*Table, error) {
+	opt, err := opt.compiled()
+	if err != nil {
+		return nil, err
+	}
 	t := &Table{opt: opt, file: &tableFile{path: path, parse: parse}}
 	if _, err := t.current(context.Background()); err != nil {
 		return nil, err

@@ -40,6 +40,10 @@ func NewSourceTable(s Source, refresh time.Duration, opt TableOptions) (*Table, 
 	if s == nil || refresh < 0 || refresh > MaxRefresh {
 		return nil, errSource
 	}
+	opt, err := opt.compiled()
+	if err != nil {
+		return nil, err
+	}
 	return &Table{opt: opt, source: &tableSource{source: s, refresh: refresh, turn: make(chan struct{}, 1)}}, nil
 }
 

@@ -24,6 +24,11 @@ type resolver struct {
 	Refresh string     `yaml:"refresh"`
 	SQLite  string     `yaml:"sqlite"`
 	Query   string     `yaml:"query"`
+	Pass    string     `yaml:"pass"`
+
+	Auth     *header `yaml:"auth"` // of a table behind a URL
+	CA       *secret `yaml:"ca"`
+	Postgres *secret `yaml:"postgres"`
 
 	Currency    string            `yaml:"currency"` // money
 	Aliases     map[string]string `yaml:"aliases"`
@@ -48,6 +53,19 @@ type resolver struct {
 	Precision string `yaml:"precision"` // instant
 	NotBefore string `yaml:"notBefore"`
 	NotAfter  string `yaml:"notAfter"`
+}
+
+// secret says where a text stands that is never written in a catalog.
+type secret struct {
+	Env  string `yaml:"env"`
+	File string `yaml:"file"`
+}
+
+// header is a header of HTTP with a secret in it.
+type header struct {
+	Name string `yaml:"header"`
+	Env  string `yaml:"env"`
+	File string `yaml:"file"`
 }
 
 type tool struct {

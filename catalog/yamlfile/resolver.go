@@ -27,7 +27,7 @@ var kinds = []kind{
 	{"money", []string{"currency", "aliases", "fold", "exactDigits"}, makeMoney},
 	{"path", []string{"roots", "relativeTo", "create"}, makePath},
 	{"quantity", []string{"dimension", "base", "unit", "units"}, makeQuantity},
-	{"table", []string{"file", "rows", "url", "networks", "sqlite", "query", "refresh", "fold", "integer"}, makeTable},
+	{"table", []string{"file", "rows", "url", "networks", "auth", "ca", "sqlite", "postgres", "query", "refresh", "fold", "integer", "pass"}, makeTable},
 	{"url", []string{"schemes", "hosts", "ports", "networks"}, makeURL},
 }
 

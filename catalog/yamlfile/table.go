@@ -8,33 +8,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog/pgtable"
 	"github.com/seed-de4804fb/verbatim/catalog/sqltable"
-	"github.com/seed-de4804fb/verbatim/internal/netguard"
 	"github.com/seed-de4804fb/verbatim/resolve"
 )
 
 func makeTable(r *reader, c resolver, field string) (resolve.Resolver, error) {
-	opt := resolve.TableOptions{Fold: c.Fold, Integer: c.Integer}
-	given := 0
-	for _, is := range []bool{c.File != "", c.Rows != nil, c.URL != "", c.SQLite != ""} {
-		if is {
-			given++
-		}
+	opt := resolve.TableOptions{Fold: c.Fold, Integer: c.Integer, Pass: c.Pass}
+	if err := checkTable(c); err != nil {
+		return nil, err
 	}
 	switch {
-	case given != 1:
-		return nil, errors.New("a table needs either file, rows, url or sqlite")
-	case (c.SQLite == "") != (c.Query == ""):
-		return nil, errors.New("sqlite and query belong together")
-	case len(c.Networks) > 0 && c.URL == "":
-		return nil, errors.New("networks are for a table with a url")
 	case c.URL != "":
-		return makeRemoteTable(c, opt)
+		return makeRemoteTable(r, c, opt)
 	case c.SQLite != "":
 		return makeSQLTable(r, c, opt)
-	case c.Refresh != "":
-		return nil, errors.New("refresh is for a table with a url or sqlite")
+	case c.Postgres != nil:
+		return makePostgresTable(r, c, opt)
 	}
 	if c.Rows != nil {
 		rows, err := resolve.RowsOf(value(&r.faults, c.Rows, join(field, "rows")))
@@ -48,6 +38,29 @@ func makeTable(r *reader, c resolver, field string) (resolve.Resolver, error) {
 		return nil, errors.New("a table file ends in .csv, .json, .yaml or .yml")
 	}
 	return resolve.OpenTable(r.path(c.File), parser, opt)
+}
+
+// checkTable refuses settings of which one says nothing or the contrary of
+// another.
+func checkTable(c resolver) error {
+	given := 0
+	for _, is := range []bool{c.File != "", c.Rows != nil, c.URL != "", c.SQLite != "", c.Postgres != nil} {
+		if is {
+			given++
+		}
+	}
+	database := c.SQLite != "" || c.Postgres != nil
+	switch {
+	case given != 1:
+		return errors.New("a table needs either file, rows, url, sqlite or postgres")
+	case database != (c.Query != ""):
+		return errors.New("sqlite or postgres, and query belong together")
+	case (len(c.Networks) > 0 || c.Auth != nil || c.CA != nil) && c.URL == "":
+		return errors.New("networks, auth and ca are for a table with a url")
+	case c.Refresh != "" && c.URL == "" && !database:
+		return errors.New("refresh is for a table with a url, sqlite or postgres")
+	}
+	return nil
 }
 
 var parsers = map[string]resolve.RowParser{
@@ -72,25 +85,6 @@ func ParseRows(data []byte) ([]resolve.Row, error) {
 // defaultRefresh is how long rows from a URL or a database are believed.
 const defaultRefresh = 5 * time.Second
 
-func makeRemoteTable(c resolver, opt resolve.TableOptions) (resolve.Resolver, error) {
-	refresh, err := refreshOf(c)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := networks(c.Networks)
-	if err != nil {
-		return nil, err
-	}
-	client, err := netguard.New(netguard.Options{Networks: listed, MaxBytes: resolve.MaxTableBytes})
-	if err != nil {
-		return nil, err
-	}
-	if err := client.CheckURL(c.URL); err != nil {
-		return nil, err
-	}
-	return resolve.NewSourceTable(remoteTable{client, c.URL}, refresh, opt)
-}
-
 func refreshOf(c resolver) (time.Duration, error) {
 	if c.Refresh == "" {
 		return defaultRefresh, nil
@@ -114,18 +108,18 @@ func makeSQLTable(r *reader, c resolver, opt resolve.TableOptions) (resolve.Reso
 	return resolve.NewSourceTable(source, refresh, opt)
 }
 
-// remoteTable is a JSON table behind a URL.
-type remoteTable struct {
-	client *netguard.Client
-	url    string
-}
-
-// Rows fetches the table. Its version is the digest of the bytes.
-func (r remoteTable) Rows(ctx context.Context) ([]resolve.Row, string, error) {
-	data, err := r.client.Get(ctx, r.url)
+func makePostgresTable(r *reader, c resolver, opt resolve.TableOptions) (resolve.Resolver, error) {
+	refresh, err := refreshOf(c)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	rows, err := resolve.ParseJSON(data)
-	return rows, "sha256:" + canon.Sum(data).String()[:16], err
+	dsn, err := r.secret(*c.Postgres)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	source, err := pgtable.New(dsn, c.Query)
+	if err != nil {
+		return nil, err
+	}
+	return resolve.NewSourceTable(source, refresh, opt)
 }

@@ -116,7 +116,7 @@ func libraries() []Library {
 		{"github.com/go-webauthn/webauthn", []string{"auth/passkey"}},
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/...", "catalog/sqltable"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
-		{"github.com/jackc/pgx/v5", []string{"store/postgres/...", "internal/pgtest"}},
+		{"github.com/jackc/pgx/v5", []string{"store/postgres/...", "catalog/pgtable", "internal/pgtest"}},
 		{"github.com/modelcontextprotocol/go-sdk", []string{"internal/demo"}}, // its bank and its agent
 		{"github.com/google/go-cmp", []string{"store/storetest"}},
 		{"go.yaml.in/yaml/v3", []string{"catalog/yamlfile", "internal/config/..."}},

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ var (
 	ErrRedirect  = errors.New("the server sends the request elsewhere")
 	ErrStatus    = errors.New("the server did not answer 200")
 	ErrTooLong   = errors.New("the answer is too long")
+	ErrSecret    = errors.New("a header with a secret goes over https only, and has one line")
 )
 
 // The limits and their ranges.
@@ -39,11 +41,33 @@ type Options struct {
 	Timeout  time.Duration // of a whole fetch; 0 means DefaultTimeout, at most MaxTimeout
 	MaxBytes int64         // of an answer; 0 means DefaultMaxBytes, which is the most
 	Roots    *x509.CertPool
+	Header   Header // sent with every request, over HTTPS only
+}
+
+// Header is a header with a secret in it. The zero value is none.
+type Header struct{ Name, Value string }
+
+// maxHeaderValue is the longest secret.
+const maxHeaderValue = 8 << 10
+
+// valid reports whether the header can be sent as it is. Package http checks
+// it too, and says the value in its error.
+func (h Header) valid() bool {
+	if h == (Header{}) {
+		return true
+	}
+	name := h.Name != "" && !strings.ContainsFunc(h.Name, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	value := h.Value != "" && len(h.Value) <= maxHeaderValue && strings.TrimSpace(h.Value) == h.Value &&
+		!strings.ContainsFunc(h.Value, func(r rune) bool { return r < ' ' || r > '~' })
+	return name && value && !strings.EqualFold(h.Name, "host")
 }
 
 // Client fetches. It is safe for concurrent use.
 type Client struct {
 	secure, plain *http.Client
+	header        Header
 	maxBytes      int64
 	guard         *guard
 }
@@ -64,11 +88,14 @@ func New(opt Options) (*Client, error) {
 			return nil, errors.New("a listed network is in the form 10.1.0.0/16 and not every address there is")
 		}
 	}
+	if !opt.Header.valid() {
+		return nil, ErrSecret
+	}
 	g := &guard{networks: opt.Networks, lookup: systemLookup}
-	return &Client{secure: newHTTP(g.dial, opt), plain: newHTTP(g.dialListed, opt), maxBytes: opt.MaxBytes, guard: g}, nil
+	return &Client{secure: newHTTP(g.dial, opt), plain: newHTTP(g.dialListed, opt), header: opt.Header, maxBytes: opt.MaxBytes, guard: g}, nil
 }
 
-// CheckURL fails with [ErrURL] where [Client.Get] would before it connects.
+// CheckURL fails with [ErrURL] or [ErrSecret] where [Client.Get] would before it connects.
 func (c *Client) CheckURL(text string) error {
 	_, err := c.parse(text)
 	return err
@@ -81,6 +108,9 @@ func (c *Client) parse(text string) (*url.URL, error) {
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || len(c.guard.networks) == 0) {
 		return nil, ErrURL
+	}
+	if u.Scheme != "https" && c.header != (Header{}) {
+		return nil, ErrSecret
 	}
 	return u, nil
 }
@@ -102,6 +132,9 @@ func (c *Client) Get(ctx context.Context, text string) ([]byte, error) {
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "verbatim")
+	if c.header != (Header{}) {
+		request.Header.Set(c.header.Name, c.header.Value)
+	}
 	response, err := by.Do(request)
 	if err != nil {
 		return nil, withoutURL(err)

@@ -287,3 +287,28 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestSecretInAHeaderGoesOverHTTPSOnly(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Value
+	h := func(w http.ResponseWriter, r *http.Request) { seen.Store(r.Header.Get("X-Key")) }
+	secure, plain := serve(t, true, h), serve(t, false, h)
+	roots := x509.NewCertPool()
+	roots.AddCert(secure.Certificate())
+	c := client(t, netguard.Options{Networks: networks("127.0.0.1/32"), Roots: roots, Header: netguard.Header{Name: "X-Key", Value: "geheim"}}, nil)
+	if _, err := c.Get(t.Context(), "https://127.0.0.1:"+secure.port); err != nil || seen.Load() != "geheim" {
+		t.Errorf("%v, %v", seen.Load(), err)
+	}
+	if _, err := c.Get(t.Context(), "http://127.0.0.1:"+plain.port); !errors.Is(err, netguard.ErrSecret) || plain.conns.Load() != 0 {
+		t.Errorf("%v after %d connections", err, plain.conns.Load())
+	}
+	for _, bad := range []netguard.Header{
+		{Name: "X-Key"}, {Value: "v"}, {Name: "X Key", Value: "v"}, {Name: "X:Key", Value: "v"}, {Name: "Host", Value: "v"},
+		{Name: "X-Key", Value: "v\r\nX: y"}, {Name: "X-Key", Value: "v\x00"}, {Name: "X-Key", Value: " v"}, {Name: "X-Key", Value: "\u00e9"},
+		{Name: "X-Key", Value: strings.Repeat("v", 9000)},
+	} {
+		if _, err := netguard.New(netguard.Options{Header: bad}); !errors.Is(err, netguard.ErrSecret) || strings.Contains(err.Error(), "v\r") {
+			t.Errorf("%q: %v", bad.Name, err)
+		}
+	}
+}
