@@ -55,3 +55,8 @@ bench-decide: ## a whole decision beside an assembly of libraries, as ratios
 
 corpus: ## published tool calls through a gate: what was allowed, asked, refused
 	scripts/corpus
+
+.PHONY: spin
+
+spin: ## search the models of the state machine, and their mutants
+	scripts/spin

@@ -1,5 +1,5 @@
 // Package needs finds the programs that some tests run beside Verbatim: a
-// browser, PostgreSQL, and reference MCP peers under a pinned Node.
+// browser, PostgreSQL, Spin, and reference MCP peers under a pinned Node.
 //
 // It takes a test and a name and gives a path. Where a program is missing,
 // the test is skipped with the command that would install it; with
@@ -46,6 +46,16 @@ func Postgres(t testing.TB) string {
 	}
 	missing(t, "postgresql")
 	return ""
+}
+
+// Program returns the path of a program of the machine, such as spin.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, name)
+	}
+	return path
 }
 
 // Peer returns the path of a program from testdata/npm, such as
