@@ -8,20 +8,19 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
-
-// byHost is who changes accounts: the program at the keyboard of its owner.
-const byHost = "host"
 
 const selectAccount = `SELECT id, name, key, tenant, principal, password_hash, password_at, active, created_at FROM account `
 
 // AddAccount adds an account.
 func (s *Store) AddAccount(ctx context.Context, a auth.Account) error {
 	if a.ID == "" || a.Key == "" || a.Tenant == "" {
-		return invalid("account without id, key or tenant")
+		return verbs.Invalid("account without id, key or tenant")
 	}
 	return s.book(ctx, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO account (id, tenant, name, key, principal, password_hash, password_at, active, created_at)
@@ -38,8 +37,8 @@ func (s *Store) AddAccount(ctx context.Context, a auth.Account) error {
 				return fmt.Errorf("insert group: %w", err)
 			}
 		}
-		return t.record(audit.Record{Event: audit.AccountAdded, Tenant: a.Tenant, By: byHost},
-			facts{"account": a.ID, "groups": listText(a.Groups)}, nil)
+		return t.record(audit.Record{Event: audit.AccountAdded, Tenant: a.Tenant, By: action.ByHost},
+			verbs.Facts{"account": a.ID, "groups": verbs.ListText(a.Groups)}, nil)
 	})
 }
 
@@ -143,7 +142,7 @@ func (s *Store) alter(ctx context.Context, id, event, sql string, args ...any) e
 		if _, err := t.exec("DELETE FROM login WHERE account_id = ?", id); err != nil {
 			return fmt.Errorf("end logins: %w", err)
 		}
-		return t.record(audit.Record{Event: event, Tenant: found[0].Tenant, By: byHost}, facts{"account": id}, nil)
+		return t.record(audit.Record{Event: event, Tenant: found[0].Tenant, By: action.ByHost}, verbs.Facts{"account": id}, nil)
 	})
 }
 

@@ -4,50 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/approval"
-	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // Claim takes an approved row (or one whose claim ran out) and raises its
 // fence.
 func (s *Store) Claim(ctx context.Context, id string, lease time.Duration) (action.Action, error) {
 	if lease <= 0 {
-		return action.Action{}, invalid("lease has no length")
+		return action.Action{}, verbs.Invalid("lease has no length")
 	}
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		row, err := s.load(t.conn, id)
 		if err != nil {
 			return action.Action{}, err
 		}
-		switch {
-		case row.State != action.Approved && row.State != action.Claimed:
-			return row, action.ErrState
-		case row.State == action.Claimed && t.now.Before(row.LeaseUntil):
-			return row, action.ErrState
-		case !t.now.Before(row.Deadline):
-			return row, action.ErrLate
-		}
-		to := row
-		to.State, to.Fence, to.LeaseUntil = action.Claimed, row.Fence+1, t.now.Add(lease)
-		out, err := t.move(row, to)
+		m, err := verbs.Claim(row, t.now, lease)
 		if err != nil {
-			return out, err
+			return row, err
 		}
-		return out, t.record(about(audit.ActionClaimed, row.State, out, row.Principal),
-			facts{"fence": strconv.FormatInt(out.Fence, 10)}, nil)
+		return t.carry(row, m)
 	})
 }
 
 // Begin is the commit point.
 func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, error) {
 	if start.Lease <= 0 {
-		return action.Action{}, invalid("lease has no length")
+		return action.Action{}, verbs.Invalid("lease has no length")
 	}
 	if start.Action.Fence == 0 {
 		return s.beginAllowed(ctx, start)
@@ -60,31 +47,19 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 		if err := t.consume(row); err != nil {
 			return row, err
 		}
-		to := row
-		to.State, to.Attempt, to.LeaseUntil = action.Executing, row.Attempt+1, t.now.Add(start.Lease)
-		out, err := t.move(row, to)
+		out, err := t.carry(row, verbs.Begin(row, t.now, start.Lease))
 		if err != nil {
 			return out, err
 		}
-		if err := t.attempt(out); err != nil {
-			return row, err
-		}
-		return out, t.record(about(audit.ActionStarted, row.State, out, row.Principal), started(out), nil)
+		return out, t.attempt(out)
 	})
 }
 
 // beginAllowed starts a call that policy allowed without an approval:
 // decision, claim and commit point in one transaction.
 func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Action, error) {
-	a := start.Action
-	switch {
-	case a.Decision.Effect != effectAllow || a.Terms != nil:
-		return action.Action{}, invalid("new row that policy did not allow")
-	case a.HighImpact:
-		return action.Action{}, invalid("high-impact call without an approval of its own")
-	}
-	a.State, a.Fence, a.Attempt, a.Result, a.Deadline = action.Executing, 1, 1, nil, time.Time{}
-	if err := whole(a); err != nil {
+	a, err := verbs.Started(start)
+	if err != nil {
 		return action.Action{}, err
 	}
 	payload, err := s.seal(a)
@@ -100,13 +75,7 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		}
 		a := a
 		a.LeaseUntil = t.now.Add(start.Lease)
-		out, err := t.begin(a, payload, func(t *tx, a action.Action) error {
-			f := proposed(a)
-			for name, value := range started(a) {
-				f[name] = value
-			}
-			return t.record(about(audit.ActionStarted, "", a, a.Principal), f, payloadOf(a))
-		})
+		out, err := t.begin(a, payload)
 		if err != nil {
 			return out, err
 		}
@@ -121,26 +90,15 @@ func (t *tx) beginnable(a action.Action) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	switch {
-	case row.State != action.Claimed && row.State != action.Executing:
-		return row, action.ErrState
-	case row.Fence != a.Fence:
-		return row, action.ErrFence
-	case row.State != action.Claimed:
-		return row, action.ErrState
-	case !t.now.Before(row.Deadline):
-		return row, action.ErrLate
-	case row.Hash != a.Hash || row.Definition != a.Definition || row.Payload.Args != a.Payload.Args:
-		return row, fmt.Errorf("%w: the call to run is not the approved one", action.ErrStale)
-	case row.Task != a.Task || row.GrantID != a.GrantID || row.GrantDigest != a.GrantDigest:
-		return row, fmt.Errorf("%w: the authority of the session has changed", action.ErrStale)
-	case row.Decision.PolicyVersion != a.Decision.PolicyVersion:
-		return row, action.ErrStale
-	}
-	if standing, err := t.tally(row); err != nil {
+	if err := verbs.MayBegin(row, a, t.now); err != nil {
 		return row, err
-	} else if standing != approval.Enough {
-		return row, fmt.Errorf("%w: the votes no longer suffice", action.ErrIneligible)
+	}
+	standing, err := t.tally(row)
+	if err == nil {
+		err = verbs.Suffice(standing)
+	}
+	if err != nil {
+		return row, err
 	}
 	if found, err := t.open(row); err != nil {
 		return found, err
@@ -158,8 +116,8 @@ func (t *tx) open(a action.Action) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	if version == "" || version != a.Decision.PolicyVersion {
-		return a, action.ErrStale
+	if err := verbs.InForce(a, version); err != nil {
+		return a, err
 	}
 	return t.stopped(a)
 }
@@ -183,13 +141,4 @@ func (t *tx) attempt(a action.Action) error {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
 	return nil
-}
-
-func started(a action.Action) facts {
-	f := facts{"fence": strconv.FormatInt(a.Fence, 10), "attempt": strconv.Itoa(a.Attempt),
-		"policyVersion": a.Decision.PolicyVersion, "leaseUntil": a.LeaseUntil.Format(time.RFC3339Nano)}
-	if a.Terms != nil {
-		f["approvalDigest"] = a.Terms.Digest.String()
-	}
-	return f
 }

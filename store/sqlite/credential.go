@@ -11,6 +11,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 const selectCredential = `SELECT id, account_id, public_key, rp_id, sign_count, name, created_at, used_at, revoked_at, statement FROM credential `
@@ -18,7 +19,7 @@ const selectCredential = `SELECT id, account_id, public_key, rp_id, sign_count, 
 // AddCredential adds a passkey of an active account.
 func (s *Store) AddCredential(ctx context.Context, c auth.Credential) error {
 	if len(c.ID) == 0 || c.RPID == "" || len(c.Statement) == 0 {
-		return invalid("passkey without id, RP ID or statement")
+		return verbs.Invalid("passkey without id, RP ID or statement")
 	}
 	return s.book(ctx, func(t *tx) error {
 		owner, err := activeAccount(t, c.AccountID)
@@ -34,7 +35,7 @@ func (s *Store) AddCredential(ctx context.Context, c auth.Credential) error {
 			return fmt.Errorf("insert passkey: %w", err)
 		}
 		return t.record(audit.Record{Event: audit.PasskeyAdded, Tenant: owner.Tenant, By: c.AccountID},
-			facts{"account": c.AccountID, "passkey": keyName(c), "rpId": c.RPID}, nil)
+			verbs.Facts{"account": c.AccountID, "passkey": keyName(c), "rpId": c.RPID}, nil)
 	})
 }
 
@@ -141,7 +142,7 @@ func (s *Store) RemoveCredential(ctx context.Context, id []byte, at time.Time) e
 			return fmt.Errorf("remove passkey: %w", err)
 		}
 		return t.record(audit.Record{Event: audit.PasskeyRemoved, Tenant: owner[0].Tenant, By: owner[0].ID},
-			facts{"account": owner[0].ID, "passkey": keyName(found[0])}, nil)
+			verbs.Facts{"account": owner[0].ID, "passkey": keyName(found[0])}, nil)
 	})
 }
 

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/approval"
-	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // Dismiss ends a pending or approved row for its requester.
@@ -17,13 +16,11 @@ func (s *Store) Dismiss(ctx context.Context, id, principal string) (action.Actio
 		if err != nil {
 			return action.Action{}, err
 		}
-		if row.Principal != principal {
-			return action.Action{}, action.ErrNotFound
+		m, err := verbs.Dismiss(row, principal)
+		if err != nil {
+			return verbs.Visible(row, err), err
 		}
-		if row.State != action.PendingApproval && row.State != action.Approved {
-			return row, action.ErrState
-		}
-		return t.end(row, action.Revoked, audit.ActionDismissed, principal, "dismissed by the requester")
+		return t.carry(row, m)
 	})
 }
 
@@ -36,45 +33,15 @@ func (s *Store) Revoke(ctx context.Context, id, account, reason string) (action.
 		}
 		who, err := t.actor(row, account)
 		if err != nil {
-			return visible(row, err), err
+			return verbs.Visible(row, err), err
 		}
-		if err := mayRevoke(row, who); err != nil {
+		m, err := verbs.Revoke(row, who, reason)
+		if err != nil {
 			return row, err
 		}
-		return t.end(row, action.Revoked, audit.ActionRevoked, account, reason)
+		return t.carry(row, m)
 	})
 }
-
-// mayRevoke: whoever may vote on a row, and operators.
-func mayRevoke(row action.Action, who action.Person) error {
-	if who.In(action.GroupOperator) {
-		return nil
-	}
-	if row.Terms == nil {
-		return action.ErrIneligible
-	}
-	return approval.Eligible(*row.Terms, approval.ProposerOf(row), who)
-}
-
-// end moves a row that has not started to where it ends without having run.
-func (t *tx) end(row action.Action, state action.State, event, by, detail string) (action.Action, error) {
-	code := codeRevoked
-	if state == action.Expired {
-		code = codeExpired
-	}
-	to := row
-	to.State, to.LeaseUntil, to.Result = state, time.Time{}, end(code, detail)
-	out, err := t.move(row, to)
-	if err != nil {
-		return out, err
-	}
-	r := about(event, row.State, out, by)
-	r.Code = code
-	return out, t.record(r, nil, secrets{"reason": []byte(detail)})
-}
-
-// bySweeper is who ends what nobody ended in time.
-const bySweeper = "sweeper"
 
 // maxSwept is how many rows one transaction of Expire moves.
 const maxSwept = 500
@@ -133,7 +100,7 @@ func (s *Store) sweep(ctx context.Context, orphans bool) ([]action.Action, error
 			return err
 		}
 		for _, row := range rows {
-			out, err := t.expire(row)
+			out, err := t.carry(row, verbs.Expire(row))
 			if err != nil {
 				return err
 			}
@@ -173,14 +140,4 @@ func (s *Store) idle(ctx context.Context, orphans bool) (bool, error) {
 		return err
 	})
 	return n == 0, err
-}
-
-func (t *tx) expire(row action.Action) (action.Action, error) {
-	if row.State != action.Executing {
-		return t.end(row, action.Expired, audit.ActionExpired, bySweeper, "nobody decided or ran it in time")
-	}
-	to := row
-	to.State, to.LeaseUntil = action.Uncertain, time.Time{}
-	to.Result = end(codeUncertain, "the process that ran it has not said how it ended")
-	return t.finish(row, to, bySweeper)
 }

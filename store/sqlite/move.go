@@ -1,11 +1,12 @@
 package sqlite
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 const saveSQL = `UPDATE action SET state = ?, fence = ?, lease_until = ?, attempt = ?, updated_at = ?, deadline = ?,
@@ -28,7 +29,7 @@ func (t *tx) move(from, to action.Action) (action.Action, error) {
 	}
 	d := to.Decision
 	n, err := t.exec(saveSQL, string(to.State), to.Fence, to.LeaseUntil, to.Attempt, to.UpdatedAt, to.Deadline,
-		to.CallerGone, d.Effect, d.Code, d.Reason, d.PublicReason, d.ResultMode, d.PolicyVersion, listText(d.Rules),
+		to.CallerGone, d.Effect, d.Code, d.Reason, d.PublicReason, d.ResultMode, d.PolicyVersion, verbs.ListText(d.Rules),
 		t.store.process, r.At, r.IsError, r.Evidence, r.Code, r.Detail, r.Comparison,
 		from.ID, string(from.State), from.Fence)
 	if err != nil {
@@ -55,37 +56,53 @@ func (t *tx) keep(a action.Action) error {
 	return nil
 }
 
-// end is a result that holds only why an action ended.
-func end(code, detail string) *action.Result { return &action.Result{Code: code, Detail: detail} }
-
-// Codes of results that the store itself gives; all are of the closed list.
-const (
-	codeRejected  = "rejected"
-	codeExpired   = "expired"
-	codeRevoked   = "revoked"
-	codeUncertain = "outcome_uncertain"
-)
-
-// ErrInvalid is returned for a verb that asks for something that no caller
-// may ask for: a row without identity, terms without an end, a lease of no
-// length. It names the member.
-var ErrInvalid = errors.New("the store was asked for something that makes no sense")
-
-func invalid(what string) error { return fmt.Errorf("%w: %s", ErrInvalid, what) }
-
-// whole checks what every new row must have.
-func whole(a action.Action) error {
-	switch {
-	case a.ID == "":
-		return invalid("id is empty")
-	case a.Tenant == "":
-		return invalid("tenant is empty")
-	case a.Principal == "":
-		return invalid("principal is empty")
-	case a.Kind != action.KindCall && a.Kind != action.KindHandoff:
-		return invalid("kind is neither call nor handoff")
-	case a.State != action.Denied && a.Fingerprint.IsZero():
-		return invalid("fingerprint is missing") // nothing could be compared with it
+// carry takes a row over an edge with all that goes with it: the output of
+// the tool, the end of the attempt, and the record.
+func (t *tx) carry(row action.Action, m verbs.Move) (action.Action, error) {
+	if m.To.Result != nil {
+		result := *m.To.Result
+		m.To.Result = &result
 	}
-	return rehash(a)
+	out, err := t.move(row, m.To)
+	if err != nil {
+		return out, err
+	}
+	if err := t.keep(out); err != nil {
+		return action.Action{}, err
+	}
+	if row.State == action.Executing {
+		if _, err := t.exec(`UPDATE attempt SET ended_at = ?, outcome = ?
+			WHERE action_seq = (SELECT seq FROM action WHERE id = ?) AND attempt = ?`,
+			t.now, string(out.State), out.ID, out.Attempt); err != nil {
+			return action.Action{}, fmt.Errorf("end attempt: %w", err)
+		}
+	}
+	return out, t.record(m.Record, m.Facts, m.Secrets)
 }
+
+// record writes one entry of the audit log. If it cannot be written, the
+// whole verb fails.
+func (t *tx) record(r audit.Record, f verbs.Facts, s verbs.Secrets) error {
+	last, err := t.number("SELECT coalesce(max(seq), 0) FROM event")
+	if err != nil {
+		return err
+	}
+	e := verbs.NewEntry(t.now, r, f, s)
+	e.Seq = last + 1
+	leaf, err := e.Leaf()
+	if err != nil {
+		return fmt.Errorf("record %s: %w", e.Event, err)
+	}
+	if _, err := t.exec(`INSERT INTO event (seq, id, at, tenant, event, action_id, leaf, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Seq, e.ID, e.At, e.Tenant, e.Event, e.Action, leaf, e.Salt[:]); err != nil {
+		return fmt.Errorf("record %s: %w", e.Event, err)
+	}
+	return nil
+}
+
+// What is refused beside the answers of package action.
+var (
+	ErrInvalid  = verbs.ErrInvalid  // a verb asked for what no caller may ask for
+	ErrTampered = verbs.ErrTampered // a stored action was changed outside this program
+	ErrMismatch = verbs.ErrMismatch // arguments do not hash to the proposal hash
+)

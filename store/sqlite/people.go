@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // person returns an account as far as votes care. One that does not exist is
@@ -37,11 +38,8 @@ func (t *tx) actor(row action.Action, id string) (action.Person, error) {
 	if err != nil {
 		return action.Person{}, err
 	}
-	if who.Tenant != row.Tenant {
-		return action.Person{}, action.ErrNotFound
-	}
-	if !who.Active {
-		return action.Person{}, action.ErrIneligible
+	if err := verbs.MayAct(row, who); err != nil {
+		return action.Person{}, err
 	}
 	return who, nil
 }

@@ -3,10 +3,9 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"strconv"
 
-	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // SetPolicy notes the digest of the rules that apply to a tool and returns
@@ -14,13 +13,13 @@ import (
 // forward: rules that come back get a new epoch.
 func (s *Store) SetPolicy(ctx context.Context, tenant, tool string, digest canon.Digest) (string, error) {
 	if tenant == "" || digest.IsZero() {
-		return "", invalid("policy without tenant or digest")
+		return "", verbs.Invalid("policy without tenant or digest")
 	}
 	version, same := "", false
 	err := s.read(ctx, func(c *conn) error {
 		now, epoch, err := policyOf(c, tenant, tool)
 		same = err == nil && epoch > 0 && now == digest
-		version = versionText(digest, epoch)
+		version = verbs.Version(digest, epoch)
 		return err
 	})
 	if err != nil || same {
@@ -37,7 +36,7 @@ func (s *Store) SetPolicy(ctx context.Context, tenant, tool string, digest canon
 				return err
 			}
 		}
-		version = versionText(digest, epoch)
+		version = verbs.Version(digest, epoch)
 		return nil
 	})
 	if err != nil {
@@ -52,8 +51,8 @@ func (t *tx) setPolicy(tenant, tool string, digest canon.Digest, epoch int64) er
 		tenant, tool, digest, epoch, t.now); err != nil {
 		return fmt.Errorf("set policy: %w", err)
 	}
-	return t.record(audit.Record{Event: audit.PolicyChanged, Tenant: tenant, Tool: tool},
-		facts{"digest": digest.String(), "epoch": strconv.FormatInt(epoch, 10)}, nil)
+	r, f := verbs.PolicyRecord(tenant, tool, digest, epoch)
+	return t.record(r, f, nil)
 }
 
 func policyOf(c *conn, tenant, tool string) (digest canon.Digest, epoch int64, err error) {
@@ -68,13 +67,5 @@ func policyOf(c *conn, tenant, tool string) (digest canon.Digest, epoch int64, e
 // where no policy was ever set.
 func (t *tx) policyVersion(tenant, tool string) (string, error) {
 	digest, epoch, err := policyOf(t.conn, tenant, tool)
-	if err != nil || epoch == 0 {
-		return "", err
-	}
-	return versionText(digest, epoch), nil
-}
-
-// versionText is the first 16 hex digits of the digest, a point, the epoch.
-func versionText(digest canon.Digest, epoch int64) string {
-	return digest.String()[:16] + "." + strconv.FormatInt(epoch, 10)
+	return verbs.Version(digest, epoch), err
 }

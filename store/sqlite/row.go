@@ -8,6 +8,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/snapshot"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // columns of action, in the order in which scanAction and insertAction go
@@ -77,10 +78,10 @@ func (t *tx) insert(a action.Action, p sealed) error {
 	}
 	if _, err := t.exec(insertSQL, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
 		a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
-		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), targetsText(a.Targets),
-		evidenceText(a.Evidence), changesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
+		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
+		verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
 		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
-		a.Decision.PolicyVersion, listText(a.Decision.Rules), t.store.process, ended, end); err != nil {
+		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end); err != nil {
 		return fmt.Errorf("insert action: %w", err)
 	}
 	if _, err := t.exec("INSERT INTO payload (action_seq, raw, requested, args, preview) VALUES (?, ?, ?, ?, ?)",
@@ -96,7 +97,7 @@ func (t *tx) insert(a action.Action, p sealed) error {
 func (t *tx) insertTerms(id string, terms action.Terms) error {
 	_, err := t.exec(`INSERT INTO approval (action_id, requirements, pending_until, ttl, step_up, nonce, requested_at,
 		expires_at, preview, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, requirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp, terms.Nonce,
+		id, verbs.RequirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp, terms.Nonce,
 		terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest)
 	if err != nil {
 		return fmt.Errorf("insert terms: %w", err)
@@ -145,8 +146,8 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 		ResultMode: c.text(), PolicyVersion: c.text()}
 	rules := c.text()
 	err := errors.Join(
-		parseTargets(targets, &a.Targets), parseEvidence(evidence, &a.Evidence), parseChanges(changes, &a.Changes),
-		parseList(rules, &a.Decision.Rules))
+		verbs.ParseTargets(targets, &a.Targets), verbs.ParseEvidence(evidence, &a.Evidence), verbs.ParseChanges(changes, &a.Changes),
+		verbs.ParseList(rules, &a.Decision.Rules))
 	ended := c.time()
 	result := action.Result{IsError: c.bool(), Evidence: c.text(), Code: c.text(), Detail: c.text(), Comparison: c.text(),
 		At: ended}
@@ -156,7 +157,7 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 	}
 	err = errors.Join(err, scanTerms(c, &a), c.err)
 	if err == nil {
-		err = verify(a)
+		err = verbs.Verify(a)
 	}
 	if err != nil {
 		return action.Action{}, fmt.Errorf("action %s: %w", a.ID, err)
@@ -176,7 +177,7 @@ func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) 
 		}
 		text, err := box.Open(field, b)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w: %w", field, ErrTampered, err))
+			errs = append(errs, fmt.Errorf("%s: %w: %w", field, verbs.ErrTampered, err))
 		}
 		if len(text) > 0 {
 			plain[i] = text
@@ -195,5 +196,5 @@ func scanTerms(c *cursor, a *action.Action) error {
 		return nil
 	}
 	a.Terms = &terms
-	return parseRequirements(requirements, &terms.Requirements)
+	return verbs.ParseRequirements(requirements, &terms.Requirements)
 }

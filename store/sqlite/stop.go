@@ -6,14 +6,15 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // Stop refuses every further start of what it covers with ErrStopped and says
 // how many runs that it covers are under way; they go on. By is ByHost or an
 // active account, of the tenant unless everything is stopped.
 func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err error) {
-	if stop.By == "" || stop.Tenant == "" && (stop.Agent != "" || stop.Tool != "") {
-		return 0, invalid("stop by nobody, or of a tool of no tenant")
+	if err := verbs.Stops(stop); err != nil {
+		return 0, err
 	}
 	err = s.write(ctx, syncFull, func(t *tx) error {
 		if err := t.mayStop(stop); err != nil {
@@ -30,7 +31,7 @@ func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err er
 			return err
 		}
 		running = int(n)
-		return t.recordStop(audit.Stopped, stop)
+		return t.record(verbs.StopRecord(audit.Stopped, stop))
 	})
 	return running, err
 }
@@ -40,10 +41,10 @@ func (t *tx) mayStop(stop action.Stop) error {
 		return nil
 	}
 	who, err := person(t.conn, stop.By)
-	if err == nil && (!who.Active || stop.Tenant != "" && who.Tenant != stop.Tenant) {
-		err = action.ErrIneligible
+	if err != nil {
+		return err
 	}
-	return err
+	return verbs.MayStop(stop, who)
 }
 
 // Resume lifts a stop for an account that may do so ([action.Stop.MayLift]).
@@ -61,7 +62,7 @@ func (s *Store) Resume(ctx context.Context, stop action.Stop) error {
 			stop.Tenant, stop.Agent, stop.Tool); err != nil {
 			return fmt.Errorf("resume: %w", err)
 		}
-		return t.recordStop(audit.Resumed, stop)
+		return t.record(verbs.StopRecord(audit.Resumed, stop))
 	})
 }
 
@@ -87,11 +88,6 @@ func (t *tx) mayLift(stop action.Stop, by string) error {
 		err = action.ErrIneligible
 	}
 	return err
-}
-
-func (t *tx) recordStop(event string, stop action.Stop) error {
-	return t.record(audit.Record{Event: event, Tenant: stop.Tenant, Agent: stop.Agent, Tool: stop.Tool, By: stop.By},
-		facts{"stops": stop.Kind()}, secrets{"reason": []byte(stop.Reason)})
 }
 
 // Stops lists what is stopped for a tenant, stops of everything included.

@@ -3,10 +3,11 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
-	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // Vote adds one vote and moves the row when the votes are enough or one
@@ -21,12 +22,9 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if err != nil {
 			return action.Action{}, err
 		}
-		if who.Tenant != row.Tenant { // who may not know that the row exists
-			return action.Action{}, action.ErrNotFound
-		}
 		v.At = t.now
 		if err := t.admit(row, v, who); err != nil {
-			return row, err
+			return verbs.Visible(row, err), err
 		}
 		if err := t.insertVote(row, v); err != nil {
 			return row, err
@@ -37,21 +35,14 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 
 // admit checks a vote before it is kept.
 func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
-	switch {
-	case row.State != action.PendingApproval || row.Terms == nil:
-		return action.ErrState
-	case !t.now.Before(row.Deadline):
-		return action.ErrLate
-	case v.Digest != row.Terms.Digest:
-		return action.ErrDigest
-	}
-	if err := approval.Eligible(*row.Terms, approval.ProposerOf(row), who); err != nil {
+	if err := verbs.Admit(row, v, who, t.now); err != nil {
 		return err
 	}
-	switch void, err := t.byOldWay(v); {
-	case err != nil:
+	void, err := verbs.ByOldWay(v, t.passkey)
+	if err != nil {
 		return err
-	case void:
+	}
+	if void {
 		return action.ErrPasskey
 	}
 	n, err := t.number("SELECT count(*) FROM vote WHERE action_id = ? AND voter = ?", v.ActionID, v.Voter)
@@ -61,13 +52,8 @@ func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
 	return err
 }
 
-// byOldWay reports whether a vote was made by password though its voter had a
-// passkey by then.
-func (t *tx) byOldWay(v action.Vote) (bool, error) {
-	if v.Method == action.MethodPasskey {
-		return false, nil
-	}
-	return hasPasskey(t.conn, v.Voter, v.At)
+func (t *tx) passkey(account string, at time.Time) (bool, error) {
+	return hasPasskey(t.conn, account, at)
 }
 
 func (t *tx) insertVote(row action.Action, v action.Vote) error {
@@ -80,13 +66,7 @@ func (t *tx) insertVote(row action.Action, v action.Vote) error {
 		v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At); err != nil {
 		return fmt.Errorf("insert vote: %w", err)
 	}
-	event := audit.VoteReject
-	if v.Approve {
-		event = audit.VoteApprove
-	}
-	return t.record(about(event, row.State, row, v.Voter),
-		facts{"method": v.Method, "approvalDigest": v.Digest.String(), "voteDigest": approval.VoteDigest(v).String()},
-		secrets{"envelope": v.Envelope, "reason": []byte(v.Reason)})
+	return t.record(verbs.VoteRecord(row, v))
 }
 
 // count moves the row when the vote decides.
@@ -95,24 +75,11 @@ func (t *tx) count(row action.Action, v action.Vote) (action.Action, error) {
 	if err != nil {
 		return row, err
 	}
-	to, event := row, audit.ActionApproved
-	switch {
-	case !v.Approve || standing == approval.Refused:
-		to.State, to.Result, event = action.Denied, end(codeRejected, v.Reason), audit.ActionDenied
-	case standing == approval.Enough:
-		to.State, to.Deadline = action.Approved, earlier(t.now.Add(row.Terms.TTL), row.Terms.ExpiresAt)
-	default:
+	m, decided := verbs.Count(row, v, standing, t.now)
+	if !decided {
 		return row, nil
 	}
-	out, err := t.move(row, to)
-	if err != nil {
-		return out, err
-	}
-	r := about(event, row.State, out, v.Voter)
-	if out.State == action.Denied {
-		r.Code = codeRejected
-	}
-	return out, t.record(r, facts{"approvalDigest": row.Terms.Digest.String(), "policyVersion": row.Decision.PolicyVersion}, nil)
+	return t.carry(row, m)
 }
 
 // tally counts the stored votes with the accounts as they are now.
@@ -124,22 +91,7 @@ func (t *tx) tally(row action.Action) (approval.Standing, error) {
 	if err != nil {
 		return approval.Waiting, err
 	}
-	people := make(map[string]action.Person, len(votes))
-	var counted []action.Vote
-	for _, v := range votes {
-		void, err := t.byOldWay(v)
-		if err != nil {
-			return approval.Waiting, err
-		}
-		if void {
-			continue
-		}
-		if people[v.Voter], err = person(t.conn, v.Voter); err != nil {
-			return approval.Waiting, err
-		}
-		counted = append(counted, v)
-	}
-	return approval.Tally(*row.Terms, approval.ProposerOf(row), counted, people), nil
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id) }, t.passkey)
 }
 
 func votesOf(c *conn, id string) ([]action.Vote, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // maxBatch is how many verbs share one commit at most.
@@ -51,7 +52,7 @@ func (s *Store) write(ctx context.Context, level int, fn func(*tx) error) error 
 	s.jobs <- j
 	s.closing.RUnlock()
 	<-j.done
-	if j.outcome != nil && !refusal(j.outcome) {
+	if j.outcome != nil && !verbs.Refusal(j.outcome) {
 		return fmt.Errorf("write store: %w", j.outcome)
 	}
 	return j.outcome
@@ -66,23 +67,10 @@ func (s *Store) change(ctx context.Context, level int, fn func(*tx) (action.Acti
 		out, err = fn(t)
 		return err
 	})
-	if err != nil && !refusal(err) {
+	if err != nil && !verbs.Refusal(err) {
 		return action.Action{}, err
 	}
 	return out, err
-}
-
-// refusal reports whether an error is an answer of the state machine rather
-// than a failure.
-func refusal(err error) bool {
-	for _, r := range []error{action.ErrNotFound, action.ErrState, action.ErrFence, action.ErrLate, action.ErrKeyTaken,
-		action.ErrUncertain, action.ErrConsumed, action.ErrStale, action.ErrDigest, action.ErrVoted,
-		action.ErrIneligible, action.ErrStopped} {
-		if errors.Is(err, r) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *Store) writeLoop() {

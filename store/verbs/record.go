@@ -1,9 +1,9 @@
-package sqlite
+package verbs
 
 import (
 	"crypto/rand"
-	"fmt"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -15,44 +15,38 @@ import (
 // by its digest. Names that the model chose may be of any length.
 const maxText = 256
 
-// facts are the references of one record; empty ones are left out.
-type facts map[string]string
+// Facts are the references of one record; empty ones are left out.
+type Facts map[string]string
 
-// secrets are what one record commits to; empty ones are left out.
-type secrets map[string][]byte
+// Secrets are what one record commits to; empty ones are left out.
+type Secrets map[string][]byte
 
-// record writes one entry of the audit log. If it cannot be written, the
-// whole verb fails.
-func (t *tx) record(r audit.Record, f facts, s secrets) error {
-	last, err := t.number("SELECT coalesce(max(seq), 0) FROM event")
-	if err != nil {
-		return err
-	}
-	salt := audit.NewSalt()
-	r.Seq, r.ID, r.At = last+1, "rec_"+rand.Text(), t.now
-	r.Facts, r.Commitments = map[string]string{}, map[string]string{}
-	for _, text := range []*string{&r.Tool, &r.Agent, &r.By, &r.Code} {
+// Entry is a record ready to be written. ID and Salt are random.
+type Entry struct {
+	audit.Record
+	Salt audit.Salt
+}
+
+// NewEntry completes a record: its time, its references, its commitments.
+// Its number is the store's to give.
+func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
+	e := Entry{Record: r, Salt: audit.NewSalt()}
+	e.ID, e.At = "rec_"+rand.Text(), now
+	e.Facts, e.Commitments = map[string]string{}, map[string]string{}
+	for _, text := range []*string{&e.Tool, &e.Agent, &e.By, &e.Code} {
 		*text = short(*text)
 	}
 	for name, value := range f {
 		if value != "" {
-			r.Facts[name] = short(value)
+			e.Facts[name] = short(value)
 		}
 	}
 	for name, value := range s {
 		if len(value) > 0 {
-			r.Commitments[name] = salt.Commit(name, value)
+			e.Commitments[name] = e.Salt.Commit(name, value)
 		}
 	}
-	leaf, err := r.Leaf()
-	if err != nil {
-		return fmt.Errorf("record %s: %w", r.Event, err)
-	}
-	if _, err := t.exec(`INSERT INTO event (seq, id, at, tenant, event, action_id, leaf, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Seq, r.ID, r.At, r.Tenant, r.Event, r.Action, leaf, salt[:]); err != nil {
-		return fmt.Errorf("record %s: %w", r.Event, err)
-	}
-	return nil
+	return e
 }
 
 // short keeps a text that fits a record and is UTF-8, else its digest.
@@ -74,12 +68,12 @@ func about(event string, from action.State, a action.Action, by string) audit.Re
 }
 
 // proposed are the references of a record that brings a new action.
-func proposed(a action.Action) facts {
-	f := facts{
+func proposed(a action.Action) Facts {
+	f := Facts{
 		"kind": string(a.Kind), "effect": a.Decision.Effect, "policyVersion": a.Decision.PolicyVersion,
 		"mutation": strconv.FormatBool(a.Mutation), "highImpact": strconv.FormatBool(a.HighImpact),
 		"owner": a.Owner, "task": a.Task, "grant": a.GrantID, "supersedes": a.Supersedes, "model": a.Model,
-		"callId": a.CallID, "rules": listText(a.Decision.Rules), "resolvers": resolversText(a),
+		"callId": a.CallID, "rules": ListText(a.Decision.Rules), "resolvers": resolversText(a),
 	}
 	if !a.Definition.IsZero() {
 		f["definition"] = a.Definition.String()
@@ -102,18 +96,18 @@ func resolversText(a action.Action) string {
 	for i, e := range a.Evidence {
 		names[i] = e.Pointer + " " + e.Resolver + " " + e.Version
 	}
-	return listText(names)
+	return ListText(names)
 }
 
 // payloadOf is what the record of a new action commits to. Targets and the
 // proposal hash are among it: short arguments can be guessed from either.
-func payloadOf(a action.Action) secrets {
-	s := secrets{
+func payloadOf(a action.Action) Secrets {
+	s := Secrets{
 		"raw": a.Payload.Raw, "requested": []byte(a.Payload.Requested), "arguments": []byte(a.Payload.Args),
 		"preview": []byte(a.Payload.Preview), "proposalHash": []byte(a.Hash.String()), "reason": []byte(a.Decision.Reason),
 	}
 	if len(a.Targets) > 0 {
-		s["targets"] = []byte(targetsText(a.Targets))
+		s["targets"] = []byte(TargetsText(a.Targets))
 	}
 	if a.Key != "" {
 		s["key"] = []byte(a.Key)

@@ -1,4 +1,4 @@
-package sqlite
+package verbs
 
 import (
 	"fmt"
@@ -43,32 +43,38 @@ func member(v canon.Value, name string) string {
 	return m.Text()
 }
 
-func listText(items []string) string { return array(items, canon.StringValue) }
+// ListText is how a list of texts is stored.
+func ListText(items []string) string { return array(items, canon.StringValue) }
 
-func parseList(text string, to *[]string) error {
+// ParseList reads what ListText wrote.
+func ParseList(text string, to *[]string) error {
 	return parseArray("rules", text, to, func(v canon.Value) (string, error) { return v.Text(), nil })
 }
 
-func targetsText(targets []snapshot.Target) string {
+// TargetsText is how targets are stored.
+func TargetsText(targets []snapshot.Target) string {
 	return array(targets, func(t snapshot.Target) canon.Value {
 		return canon.ObjectValue(pair("type", t.Type), pair("id", t.ID))
 	})
 }
 
-func parseTargets(text string, to *[]snapshot.Target) error {
+// ParseTargets reads what TargetsText wrote.
+func ParseTargets(text string, to *[]snapshot.Target) error {
 	return parseArray("targets", text, to, func(v canon.Value) (snapshot.Target, error) {
 		return snapshot.Target{Type: member(v, "type"), ID: member(v, "id")}, nil
 	})
 }
 
-func evidenceText(evidence []snapshot.Evidence) string {
+// EvidenceText is how resolver evidence is stored.
+func EvidenceText(evidence []snapshot.Evidence) string {
 	return array(evidence, func(e snapshot.Evidence) canon.Value {
 		return canon.ObjectValue(pair("pointer", e.Pointer), pair("resolver", e.Resolver), pair("version", e.Version),
 			pair("digest", e.Digest.String()))
 	})
 }
 
-func parseEvidence(text string, to *[]snapshot.Evidence) error {
+// ParseEvidence reads what EvidenceText wrote.
+func ParseEvidence(text string, to *[]snapshot.Evidence) error {
 	return parseArray("evidence", text, to, func(v canon.Value) (snapshot.Evidence, error) {
 		digest, err := canon.ParseDigest(member(v, "digest"))
 		return snapshot.Evidence{Pointer: member(v, "pointer"), Resolver: member(v, "resolver"),
@@ -76,20 +82,23 @@ func parseEvidence(text string, to *[]snapshot.Evidence) error {
 	})
 }
 
-func changesText(changes []canon.Change) string {
+// ChangesText is how changes are stored.
+func ChangesText(changes []canon.Change) string {
 	return array(changes, func(c canon.Change) canon.Value {
 		return canon.ObjectValue(pair("pointer", c.Pointer), pair("kind", string(c.Kind)), pair("by", c.By))
 	})
 }
 
-func parseChanges(text string, to *[]canon.Change) error {
+// ParseChanges reads what ChangesText wrote.
+func ParseChanges(text string, to *[]canon.Change) error {
 	return parseArray("changes", text, to, func(v canon.Value) (canon.Change, error) {
 		return canon.Change{Pointer: member(v, "pointer"), Kind: canon.ChangeKind(member(v, "kind")),
 			By: member(v, "by")}, nil
 	})
 }
 
-func requirementsText(requirements []action.Requirement) string {
+// RequirementsText is how requirements are stored.
+func RequirementsText(requirements []action.Requirement) string {
 	return array(requirements, func(r action.Requirement) canon.Value {
 		groups := make([]canon.Value, len(r.AnyOf))
 		for i, g := range r.AnyOf {
@@ -100,7 +109,8 @@ func requirementsText(requirements []action.Requirement) string {
 	})
 }
 
-func parseRequirements(text string, to *[]action.Requirement) error {
+// ParseRequirements reads what RequirementsText wrote.
+func ParseRequirements(text string, to *[]action.Requirement) error {
 	return parseArray("requirements", text, to, func(v canon.Value) (action.Requirement, error) {
 		var r action.Requirement
 		for _, g := range v.Elements() {

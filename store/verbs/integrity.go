@@ -1,4 +1,4 @@
-package sqlite
+package verbs
 
 import (
 	"errors"
@@ -15,9 +15,9 @@ var ErrTampered = errors.New("the stored action was changed outside this program
 // ErrMismatch refuses a row whose arguments do not hash to its proposal hash.
 var ErrMismatch = errors.New("the arguments do not hash to the proposal hash")
 
-// verify computes the proposal hash of a row again. A row without arguments
+// Verify computes the proposal hash of a row again. A row without arguments
 // and without a hash is a call that was denied before there was a snapshot.
-func verify(a action.Action) error {
+func Verify(a action.Action) error {
 	err := rehash(a)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrTampered, err)
