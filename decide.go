@@ -18,7 +18,7 @@ import (
 func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (policy.Decision, error) {
 	in := g.input(p)
 	if found != nil {
-		facts, err := g.approvalFacts(ctx, *found)
+		facts, err := g.approvalFacts(ctx, p, *found)
 		if err != nil {
 			return policy.Decision{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -231,4 +232,32 @@ func TestClockThatFailsBeforeTheRunRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.runs(0)
+}
+
+func TestPolicyIsToldWhetherTheApprovalCoversExactlyThisCall(t *testing.T) {
+	t.Parallel()
+	for _, moved := range []bool{false, true} {
+		var mu sync.Mutex
+		var told []policy.ApprovalFacts
+		p := payeesInGo(t)
+		p.point("VENDOR-001")
+		s := newStage(t, parts{spec: paying(p.resolver, nil), policy: policy.FromFunc("v1", func(_ context.Context, in policy.Input) (policy.Decision, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if in.Approval != nil {
+				told = append(told, *in.Approval)
+			}
+			return policy.Decision{Effect: policy.RequireApproval, Reason: "r"}, nil
+		})})
+		o := s.approved(verbatim.Call{Arguments: payment(1)})
+		if moved {
+			p.point("VENDOR-002")
+		}
+		s.with(verbatim.Call{Arguments: payment(1), Approval: o.ActionID})
+		want := []policy.ApprovalFacts{{ID: o.ActionID, Voters: []string{"ada"}, Exact: !moved}}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Errorf("moved %v: %s", moved, diff)
+		}
+		s.runs(map[bool]int{false: 1, true: 0}[moved])
+	}
 }

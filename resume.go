@@ -118,12 +118,19 @@ func (g *Gate) void(ctx context.Context, a action.Action, code Code, member, why
 	return o, err
 }
 
-func (g *Gate) approvalFacts(ctx context.Context, a action.Action) (*policy.ApprovalFacts, error) {
+// approvalFacts is the evidence that policy sees. Whether the approval covers
+// exactly this call is computed before policy runs; recheck asks again after
+// it, and nothing runs where the answer is no.
+func (g *Gate) approvalFacts(ctx context.Context, p *proposal, a action.Action) (*policy.ApprovalFacts, error) {
+	code, _, err := g.compare(ctx, a, p)
+	if err != nil {
+		return nil, err
+	}
 	votes, err := g.cfg.Store.Votes(ctx, a.Tenant, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	facts := &policy.ApprovalFacts{ID: a.ID}
+	facts := &policy.ApprovalFacts{ID: a.ID, Exact: code == ""}
 	for _, v := range votes {
 		if v.Approve {
 			facts.Voters = append(facts.Voters, v.Voter)

@@ -144,7 +144,7 @@ func own(in Input) Input {
 		in.Handoff = &h
 	}
 	if in.Approval != nil {
-		in.Approval = &ApprovalFacts{ID: in.Approval.ID, Voters: slices.Clone(in.Approval.Voters)}
+		in.Approval = &ApprovalFacts{ID: in.Approval.ID, Voters: slices.Clone(in.Approval.Voters), Exact: in.Approval.Exact}
 	}
 	in.view = &handedView{}
 	return in

@@ -96,6 +96,10 @@ type Tool struct {
 type ApprovalFacts struct {
 	ID     string
 	Voters []string
+	// Exact: arguments, targets, resolvers, definition, policy version, task and
+	// grant are those that the voters saw. The gate runs nothing without it;
+	// policy may use the fact, and need not.
+	Exact bool
 }
 
 // Input is all that a policy may see: a view of the frozen snapshot and

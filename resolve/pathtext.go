@@ -132,14 +132,14 @@ func (r pathRules) shown(name string) bool {
 	for _, c := range name {
 		sign, alike := lookalike.Sign(c)
 		switch {
-		case c == '\\' || isUnseen(c):
+		case c == '\\' || lookalike.Unseen(c):
 			return false
 		case alike && (sign == '/' || sign == '\\'):
 			return false
 		}
 	}
 	for _, word := range strings.FieldsFunc(name, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) }) {
-		if mixedScripts(word) {
+		if lookalike.Mixed(word) {
 			return false
 		}
 	}

@@ -32,14 +32,15 @@ var conditions = []string{
 	`context.nulls.isEmpty()`, `context.nulls.contains("/to/limit")`,
 	`context.args has tags && context.args.tags.items.contains("a")`, `context.args has tags && context.args.tags.length > 1`,
 	`context.args has tags && context.args.tags.items.containsAny(["a", "z"])`, `context.args has tags && context.args.tags.items.isEmpty()`,
-	`context.args has tags && context.args.tags.items.containsAll(["a", "b"])`, `context.taint.containsAny(["web", "x"])`, `context.changes.containsAll(["default:/currency"])`,
+	`context.args has tags && context.args.tags.items.containsAll(["a", "b"])`, `context.taint.containsAny(["web", "x"])`, `context.changes.default.containsAll(["/currency"])`,
 	`context.args has weights && context.args.weights.items.contains(decimal("1.5"))`, `context.args has weights && context.args.weights.length == 2`,
 	`context.args has lines && context.args.lines.items.contains({"sku": "x", "n": 2})`,
 	`context.args has to`, `context.args has to && context.args.to.id == context.args.vendor`,
 	`context.args has to && context.args.to has fee && context.args.to.fee.greaterThan(decimal("0.5"))`,
 	`context.args has to && context.args.to has limit && context.args.to.limit > 4`, `context.args has to && context.args.to == context.args.to`,
 	`context.args has urgent && context.args.urgent`, `context.args has urgent && context.args.urgent == true`,
-	`context.taint.contains("web")`, `context.taint.isEmpty()`, `context.changes.contains("default:/currency")`, `context.changes.isEmpty()`,
+	`context.taint.contains("web")`, `context.taint.isEmpty()`, `context.changes.default.contains("/currency")`, `context.changes.default.isEmpty()`, `context.changes.coerced.isEmpty()`,
+	`context.confusable.mixed.isEmpty()`, `context.confusable.alike.contains("/note")`, `context has approval && context.approval.exact`, `context.confusable == context.confusable`,
 	`context.resolvers.contains("vendors:/vendor")`, `context.resolvers.isEmpty()`, `context.turn > 2`, `context.targets == 1`,
 	`context.now < datetime("2026-05-04T12:00:00Z")`, `context.now >= datetime("2026-05-04")`, `context.now == datetime("2026-05-04T12:00:00Z")`,
 	`context.agent == "agent"`, `context.owner like "a*"`, `context has task`, `context has task && context.task == "T1"`,
@@ -97,7 +98,7 @@ func drawInput(t *rapid.T) policy.Input {
 		args = append(args, `"amount":`+one("1", "5", "500", "-3", "9007199254740991"), `"currency":`+one(`"EUR"`, `"Ünit"`, `""`))
 	}
 	for _, more := range []string{
-		one(`"rate":1.5`, `"rate":2`, `"rate":-0.5`, `"rate":1.00001`, `"rate":922337203685478`, `"rate":0.0001`), one(`"note":"x"`, `"note":""`),
+		one(`"rate":1.5`, `"rate":2`, `"rate":-0.5`, `"rate":1.00001`, `"rate":922337203685478`, `"rate":0.0001`), one(`"note":"x"`, `"note":""`, `"note":"аbc"`, `"note":"а​"`),
 		one(`"region":"eu"`, `"region":null`, `"region":"us"`), one(`"tags":[]`, `"tags":["a","b","a"]`, `"tags":["z"]`), one(`"weights":[1.5,2]`, `"weights":[0.00001]`),
 		one(`"lines":[{"sku":"x","n":2}]`, `"lines":[]`), one(`"to":{"id":"V1"}`, `"to":{"id":"V1","fee":0.75}`, `"to":{"id":"x","fee":0.00001}`, `"to":{"id":"x","limit":null}`, `"to":{"id":"x","limit":5}`),
 		one(`"urgent":true`, `"urgent":false`), one(`"mixed":"a"`, `"extra":{"a":null}`),
@@ -113,7 +114,7 @@ func drawInput(t *rapid.T) policy.Input {
 	in.Now = noon.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "now")) * time.Millisecond)
 	in.Tool.Effect = one("blind", "keyed")
 	if one("", "a") != "" {
-		in.Approval = &policy.ApprovalFacts{ID: one("A", "B"), Voters: []string{one("bob", "eve")}}
+		in.Approval = &policy.ApprovalFacts{ID: one("A", "B"), Voters: []string{one("bob", "eve")}, Exact: one("", "x") != ""}
 	}
 	for range rapid.SampledFrom([]int{0, 1, 1, 2, 3}).Draw(t, "targets") {
 		in.Proposal.Targets = append(in.Proposal.Targets, snapshot.Target{Type: rapid.SampledFrom([]string{"vendor", "vendor", "vendor", "vendor", "other"}).Draw(t, "type"), ID: one("V1", "V2")})

@@ -64,3 +64,56 @@ func TestI08I09IntegersCompareAsIntegers(t *testing.T) {
 		}
 	}
 }
+
+// The raw text of the case: a Cyrillic a in a path below .ssh.
+const disguised = "{\"account\":\"/home/user/.ssh/\\u0430uthorized\"}"
+
+func TestC01DefaultPolicyAsksAboutMixedScriptsInReads(t *testing.T) {
+	t.Parallel()
+	name, text := cedar.Builtin()
+	e, err := cedar.LoadModels(map[string][]byte{name: text}, tools(), cedar.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]policy.Effect{
+		disguised: policy.RequireApproval,
+		`{"account":"/home/user/.ssh/authorized"}`: policy.Allow,
+		`{"account":"/home/иван/письма"}`:          policy.Allow,
+	} {
+		in := call(t, "bank.balance", args)
+		if d := decide(t, e, in); d.Effect != want {
+			t.Errorf("%s: got %s (%s)", args, d.Effect, d.Reason)
+		}
+		if kept := in.Proposal.Args.Text(); strings.Contains(args, "0430uth") && !strings.Contains(kept, "\u0430uthorized") {
+			t.Errorf("the snapshot changed the text: %s", kept)
+		}
+	}
+}
+
+func TestC01PolicySeesWhereATextMayMislead(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]policy.Effect{
+		`permit (principal, action, resource) when { context.confusable.mixed.contains("/account") };`:                                  policy.Allow,
+		`permit (principal, action, resource) when { context.confusable.alike.isEmpty() && context.confusable.unseen.isEmpty() };`:      policy.Allow,
+		permitAll + `forbid (principal, action, resource) unless { context.confusable.mixed.isEmpty() };`:                               policy.Deny,
+		permitAll + `forbid (principal, action == Action::"bank.balance", resource) when { context.args.account like "*/.ssh/auth*" };`: policy.Allow,
+	} {
+		if d := decide(t, load(t, source), call(t, "bank.balance", disguised)); d.Effect != want {
+			t.Errorf("%s: got %s (%s)", source, d.Effect, d.Reason)
+		}
+	}
+}
+
+func TestC04AllowIsExactAndDenyMayBeWide(t *testing.T) {
+	t.Parallel()
+	allow := load(t, `permit (principal, action == Action::"bank.balance", resource) when { context.args.account == "./safe" };`)
+	deny := load(t, permitAll+`forbid (principal, action == Action::"bank.balance", resource) when { context.args.account like "./s*" || context.args.account like "./S*" };`)
+	for account, want := range map[string][2]policy.Effect{
+		"./safe": {policy.Allow, policy.Deny}, "./SAFE": {policy.Deny, policy.Deny}, "./other": {policy.Deny, policy.Allow},
+	} {
+		in := call(t, "bank.balance", `{"account":"`+account+`"}`)
+		if got := [2]policy.Effect{decide(t, allow, in).Effect, decide(t, deny, in).Effect}; got != want {
+			t.Errorf("%s: got %v", account, got)
+		}
+	}
+}

@@ -124,6 +124,14 @@ func (c *compiler) partOfFact(fact, part string) code {
 			}
 			return k.in.Approval.ID
 		}}
+	case "approval.exact":
+		return flag(func(k *call) bool {
+			if k.in.Approval == nil {
+				k.leave()
+				return false
+			}
+			return k.in.Approval.Exact
+		})
 	default:
 		return code{}
 	}
@@ -248,7 +256,7 @@ func (c *compiler) list(n ast.IsNode) func(k *call, text string) bool {
 			return slices.Contains(k.in.Approval.Voters, text)
 		}
 	case len(path) > 1:
-		return nil
+		return c.pointers(path)
 	}
 	switch path[0] {
 	case "taint":
@@ -256,15 +264,35 @@ func (c *compiler) list(n ast.IsNode) func(k *call, text string) bool {
 	case "nulls":
 		c.out.whole = true
 		return noNulls
-	case "changes":
-		return func(k *call, text string) bool {
-			return slices.ContainsFunc(k.in.Proposal.Changes, func(c canon.Change) bool { return joined(text, string(c.Kind), c.Pointer) })
-		}
 	case "resolvers":
 		return resolvedBy
 	default:
 		return nil
 	}
+}
+
+// pointers compiles a set below context.changes or context.confusable; nil if
+// it is something else.
+func (c *compiler) pointers(path []string) func(k *call, text string) bool {
+	if len(path) != 2 {
+		return nil
+	}
+	switch kind := path[1]; path[0] {
+	case "changes":
+		return func(k *call, text string) bool {
+			return slices.ContainsFunc(k.in.Proposal.Changes, func(c canon.Change) bool { return string(c.Kind) == kind && c.Pointer == text })
+		}
+	case "confusable":
+		c.out.whole = true
+		return func(k *call, text string) bool { return slices.Contains(confusableAt(k, kind), text) }
+	default:
+		return nil
+	}
+}
+
+func confusableAt(k *call, kind string) []string {
+	found := policy.ConfusableIn(k.args)
+	return map[string][]string{"mixed": found.Mixed, "alike": found.Alike, "unseen": found.Unseen}[kind]
 }
 
 func resolvedBy(k *call, text string) bool {
@@ -333,12 +361,17 @@ func (c *compiler) elements(path []string) func(k *call, text string) bool {
 // isEmpty compiles lists of the call that are empty or not.
 func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
 	root, path, ok := chain(n.Arg)
-	if !ok || root != "context" || len(path) != 1 {
+	if !ok || root != "context" {
+		return unclear
+	}
+	if len(path) == 2 {
+		return c.isEmptyBelow(path[0], path[1])
+	}
+	if len(path) != 1 {
 		return unclear
 	}
 	count := map[string]func(*policy.Input) int{
 		"taint":     func(in *policy.Input) int { return len(in.Session.Taint) },
-		"changes":   func(in *policy.Input) int { return len(in.Proposal.Changes) },
 		"resolvers": func(in *policy.Input) int { return len(in.Proposal.Evidence) },
 	}[path[0]]
 	switch {
@@ -347,6 +380,21 @@ func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
 	case path[0] == "nulls":
 		c.out.whole = true
 		return func(k *call) bool { return !holdsNull(k.args) }
+	default:
+		return unclear
+	}
+}
+
+// isEmptyBelow compiles sets of pointers that are empty or not.
+func (c *compiler) isEmptyBelow(fact, kind string) func(*call) bool {
+	switch fact {
+	case "changes":
+		return func(k *call) bool {
+			return !slices.ContainsFunc(k.in.Proposal.Changes, func(c canon.Change) bool { return string(c.Kind) == kind })
+		}
+	case "confusable":
+		c.out.whole = true
+		return func(k *call) bool { return len(confusableAt(k, kind)) == 0 }
 	default:
 		return unclear
 	}

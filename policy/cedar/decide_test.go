@@ -69,7 +69,7 @@ func TestRulesDecideAsTheContractSays(t *testing.T) {
 			change: with(func(in *policy.Input) { in.Session.Grant = identity.Grant{ID: "G1"} }), effect: "allow"},
 		{name: "approval evidence", source: `permit (principal, action, resource) when { context has approval && context.approval.voters.contains("bob") && context.approval.id == "A" };`, tool: "bank.pay", args: pay,
 			change: with(func(in *policy.Input) { in.Approval = &policy.ApprovalFacts{ID: "A", Voters: []string{"bob"}} }), effect: "allow"},
-		{name: "changes", source: `permit (principal, action, resource) when { context.changes.contains("coerced:/amount") };`, tool: "bank.pay", args: pay,
+		{name: "changes", source: `permit (principal, action, resource) when { context.changes.coerced.contains("/amount") };`, tool: "bank.pay", args: pay,
 			change: with(func(in *policy.Input) {
 				in.Proposal.Changes = []canon.Change{{Pointer: "/amount", Kind: canon.ChangeCoerced}}
 			}), effect: "allow"},

@@ -103,6 +103,8 @@ func fact(name string, in policy.Input, a *operation, args canon.Value) types.Va
 		return types.NewDatetime(in.Now)
 	case "changes":
 		return changes(in)
+	case "confusable":
+		return confusable(args)
 	case "nulls":
 		return types.NewSet(nulls(args, "", nil)...)
 	case "resolvers":
@@ -148,7 +150,7 @@ func approvalFacts(f *policy.ApprovalFacts) types.Value {
 	if f == nil {
 		return nil
 	}
-	return types.NewRecord(types.RecordMap{"id": types.String(f.ID), "voters": texts(f.Voters)})
+	return types.NewRecord(types.RecordMap{"id": types.String(f.ID), "voters": texts(f.Voters), "exact": types.Boolean(f.Exact)})
 }
 
 // toolFacts takes the group from the rules' own catalog, which Decide has
@@ -172,13 +174,28 @@ func texts(list []string) types.Set {
 	return types.NewSet(out...)
 }
 
-// changes are written as kind and pointer: "default:/currency".
-func changes(in policy.Input) types.Set {
-	out := make([]types.Value, len(in.Proposal.Changes))
-	for i, c := range in.Proposal.Changes {
-		out[i] = types.String(string(c.Kind) + ":" + c.Pointer)
+// changes are the pointers of what changed, by kind.
+func changes(in policy.Input) types.Record {
+	sets := map[string][]string{}
+	for _, c := range in.Proposal.Changes {
+		sets[string(c.Kind)] = append(sets[string(c.Kind)], c.Pointer)
 	}
-	return types.NewSet(out...)
+	return recordOf(changeKinds, sets)
+}
+
+// confusable are the pointers of texts that may not be what they look like,
+// by kind.
+func confusable(args canon.Value) types.Record {
+	c := policy.ConfusableIn(args)
+	return recordOf(confusableKinds, map[string][]string{"mixed": c.Mixed, "alike": c.Alike, "unseen": c.Unseen})
+}
+
+func recordOf(names []string, sets map[string][]string) types.Record {
+	out := make(types.RecordMap, len(names))
+	for _, name := range names {
+		out[types.String(name)] = texts(sets[name])
+	}
+	return types.NewRecord(out)
 }
 
 // resolvers are written as name and pointer: "vendors:/vendorId".

@@ -5,6 +5,8 @@ import (
 
 	"github.com/cedar-policy/cedar-go/types"
 	"github.com/cedar-policy/cedar-go/x/exp/schema/resolved"
+
+	"github.com/seed-de4804fb/verbatim/canon"
 )
 
 // operation is one thing that can be asked for: a tool, or a handoff.
@@ -115,20 +117,37 @@ func contextType(args *shape) resolved.RecordType {
 	text, long, flag := resolved.StringType{}, resolved.LongType{}, resolved.BoolType{}
 	set := resolved.SetType{Element: text}
 	return resolved.RecordType{
-		"args":      {Type: args.cedar()},
-		"agent":     {Type: text},
-		"owner":     {Type: text},
-		"task":      {Type: text, Optional: true},
-		"grant":     {Type: text, Optional: true},
-		"turn":      {Type: long},
-		"taint":     {Type: set},
-		"now":       {Type: resolved.ExtensionType("datetime")},
-		"changes":   {Type: set},
-		"nulls":     {Type: set},
-		"resolvers": {Type: set},
-		"targets":   {Type: long},
-		"approval":  {Type: resolved.RecordType{"id": {Type: text}, "voters": {Type: set}}, Optional: true},
+		"args":       {Type: args.cedar()},
+		"agent":      {Type: text},
+		"owner":      {Type: text},
+		"task":       {Type: text, Optional: true},
+		"grant":      {Type: text, Optional: true},
+		"turn":       {Type: long},
+		"taint":      {Type: set},
+		"now":        {Type: resolved.ExtensionType("datetime")},
+		"changes":    {Type: setsOf(changeKinds)},
+		"confusable": {Type: setsOf(confusableKinds)},
+		"nulls":      {Type: set},
+		"resolvers":  {Type: set},
+		"targets":    {Type: long},
+		"approval":   {Type: resolved.RecordType{"id": {Type: text}, "voters": {Type: set}, "exact": {Type: flag}}, Optional: true},
 		"tool": {Type: resolved.RecordType{"name": {Type: text}, "impact": {Type: text}, "effect": {Type: text},
 			"mutation": {Type: flag}, "high_impact": {Type: flag}, "cataloged": {Type: flag}}},
 	}
+}
+
+// changeKinds are the members of context.changes: one set of pointers for each
+// kind.
+var changeKinds = []string{string(canon.ChangeNullDropped), string(canon.ChangeCoerced), string(canon.ChangeTransformed), string(canon.ChangeFilled),
+	string(canon.ChangeDefault), string(canon.ChangeStripped), string(canon.ChangeResolved), string(canon.ChangeConsumed)}
+
+// confusableKinds are the members of context.confusable.
+var confusableKinds = []string{"mixed", "alike", "unseen"}
+
+func setsOf(names []string) resolved.RecordType {
+	out := resolved.RecordType{}
+	for _, name := range names {
+		out[types.String(name)] = resolved.Attribute{Type: resolved.SetType{Element: resolved.StringType{}}}
+	}
+	return out
 }

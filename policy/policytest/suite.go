@@ -38,7 +38,7 @@ var (
 		"now": false, "approval": false, "expect": true}
 	sessionMembers = map[string]bool{"principal": false, "tenant": false, "roles": false, "agent": false, "owner": false,
 		"task": false, "grant": false, "taint": false}
-	approvalMembers = map[string]bool{"id": true, "voters": false}
+	approvalMembers = map[string]bool{"id": true, "voters": false, "exact": false}
 	expectMembers   = map[string]bool{"decision": true, "code": false, "rules": false, "groups": false}
 )
 
@@ -86,7 +86,7 @@ func (r *reader) readCase(v canon.Value, at string) Case {
 	if a, given := m["approval"]; given {
 		facts := r.object(a, at+"/approval", approvalMembers)
 		c.Approval = &policy.ApprovalFacts{ID: r.text(facts["id"], at+"/approval/id"),
-			Voters: r.texts(facts["voters"], at+"/approval/voters")}
+			Voters: r.texts(facts["voters"], at+"/approval/voters"), Exact: r.flag(facts["exact"], at+"/approval/exact")}
 	}
 	expect := r.object(m["expect"], at+"/expect", expectMembers)
 	c.Want = Want{Decision: r.text(expect["decision"], at+"/expect/decision"), Code: r.text(expect["code"], at+"/expect/code"),
@@ -166,6 +166,13 @@ func (r *reader) text(v canon.Value, at string) string {
 		r.fault(at, "a string")
 	}
 	return v.Text()
+}
+
+func (r *reader) flag(v canon.Value, at string) bool {
+	if v.Kind() != canon.Bool && v.Kind() != canon.Invalid {
+		r.fault(at, "true or false")
+	}
+	return v.Kind() == canon.Bool && v.Bool()
 }
 
 func (r *reader) texts(v canon.Value, at string) []string {
