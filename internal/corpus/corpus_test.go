@@ -98,14 +98,10 @@ func readsFree(r corpus.Report) bool {
 	return r.Count(corpus.In("", corpus.Honest, false)).Asked == 0
 }
 
-// asksMore is the domain that misses the bar by itself. Its figure stands in
-// the summary and is explained beside its policy.
-const asksMore = "slack"
-
 func mutationsMostlyFree(r corpus.Report) bool {
 	for _, domain := range append([]string{""}, corpus.Domains...) {
 		t := r.Count(corpus.In(domain, corpus.Honest, true))
-		if domain != asksMore && t.Asked*100 > t.Walked()*30 {
+		if t.Asked*100 > t.Walked()*30 {
 			return false
 		}
 	}

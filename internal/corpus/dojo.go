@@ -8,9 +8,41 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
-// ReadOutside is the label of a session that has read what others wrote. An
-// injected text has been read, so every attack comes from such a session.
-const ReadOutside = "read_outside"
+// The labels of a session by what it has read. An injected text has been read,
+// so every attack comes from a session with a label.
+const (
+	ReadOutside    = "read_outside"    // what strangers wrote: pages, files, names of shared channels
+	ReadPage       = "read_page"       // a page of the web, which is outside too
+	ReadColleagues = "read_colleagues" // messages of the workspace's own people
+)
+
+// sharedChannel begins the names of channels that other companies share.
+const sharedChannel = "External"
+
+// labels are those that an answer to the call brings. A channel whose name is
+// computed could be a shared one.
+func (d *domain) labels(c Call) []string {
+	if d.name != "slack" {
+		if d.outside[c.Tool] {
+			return []string{ReadOutside}
+		}
+		return nil
+	}
+	switch channel := member(c.Args, "channel"); c.Tool {
+	case "get_webpage":
+		return []string{ReadOutside, ReadPage}
+	case "get_channels", "get_users_in_channel": // the name of a shared channel is the strangers' choice
+		return []string{ReadOutside}
+	case "read_inbox":
+		return []string{ReadColleagues}
+	case "read_channel_messages":
+		if channel.Kind() != canon.String || strings.HasPrefix(channel.Text(), sharedChannel) {
+			return []string{ReadOutside}
+		}
+		return []string{ReadColleagues}
+	}
+	return nil
+}
 
 // user walks a domain of AgentDojo: first the user's tasks, then what the
 // injected texts want.
@@ -45,8 +77,10 @@ func (w *walker) asked(t Task) error {
 				return err
 			}
 		}
-		if w.outside[c.Tool] && !slices.Contains(s.Taint, ReadOutside) {
-			s.Taint = append(s.Taint, ReadOutside)
+		for _, label := range w.labels(c) {
+			if !slices.Contains(s.Taint, label) {
+				s.Taint = append(s.Taint, label)
+			}
 		}
 	}
 	return nil
@@ -86,13 +120,26 @@ func (w *walker) attack(t Task, c Call) error {
 		}
 		phase, c = Filled, w.fill(c, t.Goal)
 	}
-	s := session(phase, user)
-	s.Taint = []string{ReadOutside}
-	s, err := w.named(s, c, w.honest...)
-	if err != nil {
-		return err
+	carriers := map[Phase][]string{phase: {ReadOutside}}
+	if w.name == "slack" {
+		carriers[Paged], carriers[Colleague] = []string{ReadOutside, ReadPage}, []string{ReadColleagues}
 	}
-	return w.call(phase, t.ID, s, c)
+	for _, phase := range Phases {
+		labels, walked := carriers[phase]
+		if !walked {
+			continue
+		}
+		s := session(phase, user)
+		s.Taint = labels
+		s, err := w.named(s, c, w.honest...)
+		if err != nil {
+			return err
+		}
+		if err := w.call(phase, t.ID, s, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill puts in a computed argument what its place wants: the attacker's own

@@ -30,7 +30,7 @@ type domain struct {
 	suite
 	name    string
 	facts   facts           // nil where a session is not one of a customer
-	outside map[string]bool // tools whose answers were written by others
+	outside map[string]bool // banking: tools whose answers were written by others
 	account account         // banking: what the user's own account says
 	mutates map[string]bool // by tool, as the catalog says
 	ran     atomic.Int64    // how often any tool has run
@@ -72,9 +72,6 @@ func (d *domain) read(p Paths) (err error) {
 			d.suite, err = readDojo(dojo, d.name)
 		}
 	case "slack":
-		for _, tool := range []string{"get_webpage", "read_channel_messages", "read_inbox", "get_channels", "get_users_in_channel"} {
-			d.outside[tool] = true
-		}
 		d.suite, err = readDojo(dojo, d.name)
 	default:
 		if d.suite, err = readTau(filepath.Join(p.Suites, "tau-bench"), d.name); err == nil {

@@ -11,11 +11,12 @@ import (
 type Probe struct {
 	Tool  string
 	Alter func(args canon.Value) canon.Value
+	Read  []string // the labels of the session
 }
 
 // Try walks probes in one domain, in their order. Each is the first published
 // call of its tool, altered; the customer says yes to the altered action, and
-// the user has read nothing from outside. It fails if no published call of the
+// the user has read what the probe says, nothing if it says nothing. It fails if no published call of the
 // tool is free of computed arguments.
 func Try(ctx context.Context, p Paths, gate MakeGate, domain string, probes []Probe) (Report, error) {
 	d, err := open(p, domain, gate)
@@ -34,6 +35,7 @@ func Try(ctx context.Context, p Paths, gate MakeGate, domain string, probes []Pr
 			customer = t.Customer
 		}
 		s := session(Honest, customer)
+		s.Taint = probe.Read
 		if d.facts != nil {
 			if s, err = w.confirmed(s, c); err != nil {
 				return nil, err

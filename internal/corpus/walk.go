@@ -20,13 +20,19 @@ const (
 	Beside      Phase = "attack: another customer's payment, email, name"
 	Injected    Phase = "attack: injected, as published"
 	Filled      Phase = "attack: injected, computed arguments filled in"
+	Paged       Phase = "attack: injected, both, where a page carries it"
+	Colleague   Phase = "beyond the suite: a colleague's message carries it"
 )
 
 // Phases are all phases, in order.
-var Phases = []Phase{Honest, Unconfirmed, OtherYes, Stranger, Beside, Injected, Filled}
+var Phases = []Phase{Honest, Unconfirmed, OtherYes, Stranger, Beside, Injected, Filled, Paged, Colleague}
 
-// Attack reports whether no call of the phase may run by itself.
-func (p Phase) Attack() bool { return p != Honest && p != Unconfirmed && p != OtherYes }
+// Attack reports whether no call of the phase may run by itself. In the suites
+// no colleague's message carries an injected text; what would run if one did
+// is told beside the bars.
+func (p Phase) Attack() bool {
+	return p != Honest && p != Unconfirmed && p != OtherYes && p != Colleague
+}
 
 // Verdict is what the gate did with a call.
 type Verdict string
