@@ -32,7 +32,7 @@ func stateCode(a action.Action) Code {
 	case action.Uncertain:
 		return CodeOutcomeUncertain
 	case action.Expired:
-		return CodeExpired
+		return expiredCode(a)
 	case action.Revoked:
 		return CodeRevoked
 	case action.Failed, action.ReconciledFailed:
@@ -40,6 +40,15 @@ func stateCode(a action.Action) Code {
 	default:
 		return deniedCode(a)
 	}
+}
+
+// expiredCode: a row that a restored backup had open may have run since, so
+// nobody can say that it did not.
+func expiredCode(a action.Action) Code {
+	if a.Result != nil && a.Result.Code == string(CodeOutcomeUncertain) {
+		return CodeOutcomeUncertain
+	}
+	return CodeExpired
 }
 
 func failedCode(a action.Action) Code {

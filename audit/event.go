@@ -13,6 +13,7 @@ const (
 	ActionDismissed = "action_dismissed"  // the requester withdrew it
 	ActionRevoked   = "action_revoked"    // an approver or operator withdrew it
 	ActionExpired   = "action_expired"    // nobody decided or ran it in time
+	ActionCutOff    = "action_cut_off"    // open in a backup that was put back; nobody knows whether it ran
 	ActionClaimed   = "action_claimed"    // one executor prepares the run
 	ClaimDenied     = "claim_denied"      // something moved before the run
 	ActionStarted   = "action_started"    // the commit point: it may run now
@@ -24,6 +25,7 @@ const (
 	PolicyChanged   = "policy_changed"    // a tool's rules have another digest
 	Stopped         = "stopped"           // an operator froze a kind of action
 	Resumed         = "resumed"           // and lifted it
+	Restored        = "restored"          // a backup was put back; what came after it is lost
 	AccountAdded    = "account_added"
 	AccountDisabled = "account_disabled"
 	PasswordChanged = "password_changed"
@@ -34,9 +36,9 @@ const (
 // Events lists every event.
 func Events() []string {
 	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
-		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionClaimed, ClaimDenied,
+		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionCutOff, ActionClaimed, ClaimDenied,
 		ActionStarted, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
-		Stopped, Resumed, AccountAdded, AccountDisabled, PasswordChanged,
+		Stopped, Resumed, Restored, AccountAdded, AccountDisabled, PasswordChanged,
 		PasskeyAdded, PasskeyRemoved}
 }
 

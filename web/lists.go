@@ -105,7 +105,7 @@ func (p *inboxView) add(a action.Action, item itemView) {
 func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, error) {
 	read := s.glance(a)
 	item := itemView{ID: a.ID, Headline: read.headline(), Tool: a.Tool, Agent: a.Agent, For: a.Principal,
-		State: stateWord(a.State), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
+		State: rowWord(a), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
 	if !read.unread && !read.unreadable {
 		literal := display.Literal(read.args, "", read.masks.PointersOnly())
 		item.Marks = display.CountAlarming(literal)

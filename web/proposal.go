@@ -135,7 +135,7 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	}
 	read := s.read(a)
 	p := proposalView{base: s.base(v, display.Plain(read.headline()), ""), ID: a.ID, Row: a, Headline: read.headline(),
-		State: stateWord(a.State), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval, Ended: a.State.Terminal(),
+		State: rowWord(a), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval, Ended: a.State.Terminal(),
 		Hash: a.Hash.String(), Who: requirementWords(a.Terms), Result: s.result(a, read.masks),
 		Single: count == 1 && owns(a, person(v.account))}
 	if read.tool != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -34,6 +35,15 @@ func stateWord(s action.State) word {
 		return w
 	}
 	return word{Text: string(s), Class: "flat"}
+}
+
+// rowWord is stateWord for one row: one that was open in a backup that was put
+// back has ended, and yet may have run.
+func rowWord(a action.Action) word {
+	if a.State == action.Expired && a.Result != nil && a.Result.Code == string(verbatim.CodeOutcomeUncertain) {
+		return word{"ended when a backup was put back: nobody knows whether it took effect", "alarm"}
+	}
+	return stateWord(a.State)
 }
 
 var changeWords = map[canon.ChangeKind]string{
@@ -93,6 +103,7 @@ var eventWords = map[string]string{
 	audit.ActionDismissed: "the requester withdrew the call",
 	audit.ActionRevoked:   "a person withdrew the call",
 	audit.ActionExpired:   "the time ran out; it did not run",
+	audit.ActionCutOff:    "a backup was put back; nobody knows whether it ran",
 	audit.ActionClaimed:   "an approved call is checked again",
 	audit.ClaimDenied:     "it did not pass: something had changed",
 	audit.ActionStarted:   "from here on the tool may have been told",
@@ -104,6 +115,7 @@ var eventWords = map[string]string{
 	audit.PolicyChanged:   "the rules for a tool are others now",
 	audit.Stopped:         "an operator stopped calls of a kind",
 	audit.Resumed:         "an operator lifted a stop",
+	audit.Restored:        "a backup was put back; what came after it is not known here",
 	audit.AccountAdded:    "an account was made",
 	audit.AccountDisabled: "an account was closed",
 	audit.PasswordChanged: "a password was changed",

@@ -77,6 +77,7 @@ func rootCommand(s streams) *cobra.Command {
 		freezeCommand(s),
 		unfreezeCommand(s),
 		auditCommand(s),
+		storeCommand(s),
 		demoCommand(s),
 		demoBankCommand(),
 		callCommand(s),

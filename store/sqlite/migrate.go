@@ -47,11 +47,14 @@ func migrations() ([]migration, error) {
 	return out, nil
 }
 
+// versionTable says which migrations were made.
+const versionTable = `CREATE TABLE IF NOT EXISTS schema_version (
+		version INTEGER PRIMARY KEY, name TEXT NOT NULL, digest BLOB NOT NULL, at INTEGER NOT NULL) STRICT`
+
 // migrate brings the schema up to date, each step in a transaction of its
 // own with the note that it was made.
 func migrate(c *conn) error {
-	if err := c.db.Exec(`CREATE TABLE IF NOT EXISTS schema_version (
-		version INTEGER PRIMARY KEY, name TEXT NOT NULL, digest BLOB NOT NULL, at INTEGER NOT NULL) STRICT`); err != nil {
+	if err := c.db.Exec(versionTable); err != nil {
 		return err
 	}
 	all, err := migrations()

@@ -67,8 +67,8 @@ const (
 )
 
 // Open opens the store at path, makes it if there is none, and owns it until
-// Close. It fails with ErrOwned, ErrDurability, ErrNoSealer, ErrSealKey or
-// ErrMigration.
+// Close. It fails with ErrOwned, ErrDurability, ErrNoSealer, ErrSealKey,
+// ErrMigration or ErrRestoring.
 func Open(path string, opt Options) (*Store, error) {
 	if opt.Sealer == nil {
 		return nil, ErrNoSealer
@@ -114,6 +114,9 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	if s.opt.VFS == "" {
+		if _, err := os.Lstat(restoring(s.path)); err == nil {
+			return ErrRestoring
+		}
 		for _, suffix := range []string{"", "-shm"} {
 			if err := private(s.path + suffix); err != nil {
 				return err
@@ -171,16 +174,19 @@ func own(path string) (*conn, error) {
 // uri names the file with the rights that the WAL shall have too: those of
 // the file itself (modeof is an extension of this file system of SQLite).
 func (s *Store) uri() string {
-	path := filepath.ToSlash(s.path)
-	if !strings.HasPrefix(path, "/") { // a drive letter
-		path = "/" + path
-	}
 	name, value := "modeof", s.path
 	if s.opt.VFS != "" {
 		name, value = "vfs", s.opt.VFS
 	}
-	query := name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // SQLite knows no plus
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
+	return fileURI(s.path) + "?" + name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // SQLite knows no plus
+}
+
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive letter
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 func (s *Store) connect() (*conn, error) {
@@ -241,6 +247,11 @@ func (s *Store) checkSealKey() error {
 		_, err = s.writer.exec("INSERT INTO seal_check (one, sealed) VALUES (1, ?)", sealed)
 		return err
 	}
+	return s.opens(sealed)
+}
+
+// opens reports whether the sealing key is the one that sealed the word.
+func (s *Store) opens(sealed []byte) error {
 	if word, err := s.opt.Sealer.Open(sealPlace(), sealed); err != nil || string(word) != sealWord {
 		return ErrSealKey
 	}

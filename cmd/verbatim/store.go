@@ -1,0 +1,225 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/sqlite"
+)
+
+func storeCommand(s streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "store",
+		Short: "Check, back up and restore the store",
+		Args:  subcommandsOnly,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	c.AddCommand(storeCheck(s), storeBackup(s), storeRestore(s), storeMigrate(s))
+	return c
+}
+
+func storeCheck(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Read the whole store, or a backup, and say what is wrong with it",
+		Long: "Read the whole store, or a backup, and say what is wrong with it: the file, the\nschema, that every payload opens and is what was decided on, that records are\nwithout a gap and agree with the rows. " +
+			"The daemon may go on. Faults end with exit\ncode 1.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			home, opt, err := storeOptions()
+			if err != nil {
+				return err
+			}
+			file := home.Store()
+			if len(args) == 1 {
+				file = args[0]
+			}
+			defer slowly(s, "reading the store")()
+			r, err := sqlite.Check(cmd.Context(), file, opt)
+			if err != nil && !errors.Is(err, sqlite.ErrFaults) {
+				return storeError(err)
+			}
+			return errors.Join(printReport(cmd, s, r), storeError(err))
+		},
+	}
+}
+
+func storeBackup(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a checked copy of the store to a new file",
+		Long: "Write a copy of the store, as it is at one moment, to a new file. The daemon may\ngo on. The copy is checked before it gets its name. It does not hold the keys:\ncopy the directory keys of the home once, " +
+			"to another place than the backups.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			home, opt, err := storeOptions()
+			if err != nil {
+				return err
+			}
+			defer slowly(s, "copying the store")()
+			r, err := sqlite.Backup(cmd.Context(), home.Store(), args[0], opt)
+			if err != nil && !errors.Is(err, sqlite.ErrFaults) {
+				return storeError(err)
+			}
+			return errors.Join(printReport(cmd, s, r), storeError(err))
+		},
+	}
+}
+
+func storeRestore(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup in the place of the store",
+		Long: "Put a backup in the place of the store; the daemon must not run. What happened\nafter the backup is unknown from then on: what the backup has open ends, policy\nversions move, logins end, and everything is frozen. " +
+			"Before a person lifts that,\ncompare what the tools say they did since then. The store of before is kept.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			home, opt, err := storeOptions()
+			if err != nil {
+				return err
+			}
+			lock, err := daemon.TakeLock(home)
+			if err != nil {
+				return storeError(err)
+			}
+			defer slowly(s, "putting the backup back")()
+			r, err := sqlite.Restore(cmd.Context(), home.Store(), args[0], opt)
+			if err = errors.Join(err, lock.Free()); err != nil {
+				return storeError(err)
+			}
+			return printRestoration(cmd, s, r)
+		},
+	}
+}
+
+func storeMigrate(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the store's schema up to this version",
+		Long:  "Bring the store's schema up to what this version knows; the daemon must not run.\nThe daemon does the same when it starts. There is no way back but a backup.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, opt, err := storeOptions()
+			if err != nil {
+				return err
+			}
+			from, to, err := sqlite.Migrate(home.Store(), opt)
+			if err != nil {
+				return storeError(err)
+			}
+			if wantsJSON(cmd) {
+				return printJSON(s.out, map[string]int{"from": from, "to": to})
+			}
+			if from == to {
+				_, err = fmt.Fprintf(s.out, "nothing to do: the schema is of version %d\n", to)
+				return err
+			}
+			_, err = fmt.Fprintf(s.out, "the schema went from version %d to %d\n", from, to)
+			return err
+		},
+	}
+}
+
+// storeOptions finds the home and the key that opens its store. It makes no
+// key: a store that is there has been made with one.
+func storeOptions() (config.Home, sqlite.Options, error) {
+	home, err := config.FindHome()
+	if err != nil {
+		return "", sqlite.Options{}, err
+	}
+	if _, err := os.Stat(home.Keys()); errors.Is(err, fs.ErrNotExist) {
+		return "", sqlite.Options{}, hinted(fmt.Errorf("%s is not there", filepath.Join(string(home), "keys")),
+			"a store is of no use without the keys that it was made with; put them back first")
+	}
+	ring, err := keys.OpenRing(home.Keys())
+	if err != nil {
+		return "", sqlite.Options{}, err
+	}
+	sealer, err := ring.Sealer()
+	return home, sqlite.Options{Sealer: sealer}, err
+}
+
+// storeError adds what to do about it.
+func storeError(err error) error {
+	switch {
+	case errors.Is(err, sqlite.ErrOwned), errors.Is(err, daemon.ErrRunning):
+		return hinted(err, "end the daemon first: verbatim stop")
+	case errors.Is(err, sqlite.ErrFaults):
+		return hinted(err, "do not go on with it; restore a backup that has no faults: verbatim store restore FILE")
+	case errors.Is(err, sqlite.ErrSealKey):
+		return hinted(err, "put the directory keys back that belongs to it")
+	default:
+		return err
+	}
+}
+
+func printReport(cmd *cobra.Command, s streams, r sqlite.Report) error {
+	if wantsJSON(cmd) {
+		return printJSON(s.out, r)
+	}
+	var states []string
+	for _, state := range slices.Sorted(maps.Keys(r.States)) {
+		states = append(states, fmt.Sprintf("%d %s", r.States[state], state))
+	}
+	rows := [][]string{
+		{"schema", fmt.Sprintf("version %d of %d", r.Schema, r.Known)},
+		{"size", fmt.Sprintf("%d KiB", r.Bytes/1024)},
+		{"actions", strings.TrimSuffix(fmt.Sprintf("%d: %s", r.Actions, strings.Join(states, ", ")), ": ")},
+		{"records", fmt.Sprint(r.Records)},
+	}
+	if !r.LastAt.IsZero() {
+		rows = append(rows, []string{"last record", local(r.LastAt.Format(time.RFC3339))})
+	}
+	if r.Restores > 0 {
+		rows = append(rows, []string{"restored", times(r.Restores)})
+	}
+	for _, f := range r.Faults {
+		rows = append(rows, []string{"FAULT", f})
+	}
+	if r.More > 0 {
+		rows = append(rows, []string{"FAULT", fmt.Sprintf("and %d more", r.More)})
+	}
+	if len(r.Faults) == 0 {
+		rows = append(rows, []string{"faults", "none"})
+	}
+	return table(s.out, []string{"STORE", ""}, rows)
+}
+
+func printRestoration(cmd *cobra.Command, s streams, r sqlite.Restoration) error {
+	if wantsJSON(cmd) {
+		return printJSON(s.out, r)
+	}
+	last := "it has no record"
+	if !r.LastAt.IsZero() {
+		last = fmt.Sprintf("its last record is %d, of %s", r.LastRecord, local(r.LastAt.Format(time.RFC3339)))
+	}
+	fmt.Fprintf(s.out, "the backup is in place; %s\n", last)
+	fmt.Fprintf(s.out, "ended: %d that waited or were approved, and %d that ran are uncertain; %d policy versions moved\n",
+		r.Expired, r.Uncertain, r.Epochs)
+	if r.Replaced != "" {
+		fmt.Fprintf(s.out, "the store of before is kept: %s\n", plain(r.Replaced))
+	}
+	_, err := fmt.Fprintln(s.out, "everything is frozen. Find out what the tools did after that record; then: verbatim unfreeze --everything --reason TEXT")
+	return err
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "1 time"
+	}
+	return fmt.Sprintf("%d times", n)
+}

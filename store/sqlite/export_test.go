@@ -1,0 +1,4 @@
+package sqlite
+
+// VersionTable lets tests make stores of earlier versions.
+const VersionTable = versionTable
