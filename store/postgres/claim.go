@@ -1,0 +1,172 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// Claim takes an approved row (or one whose claim ran out) and raises its
+// fence.
+func (s *Store) Claim(ctx context.Context, id string, lease time.Duration) (action.Action, error) {
+	if lease <= 0 {
+		return action.Action{}, verbs.Invalid("lease has no length")
+	}
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.lock(id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		m, err := verbs.Claim(row, t.now, lease)
+		if err != nil {
+			return row, err
+		}
+		return t.carry(row, m)
+	})
+}
+
+// Begin is the commit point. Where its own commit cannot be told, the call is
+// not run: the row then is as it was, or executing and soon uncertain.
+func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, error) {
+	if start.Lease <= 0 {
+		return action.Action{}, verbs.Invalid("lease has no length")
+	}
+	var a action.Action
+	var err error
+	if start.Action.Fence == 0 {
+		a, err = s.beginAllowed(ctx, start)
+	} else {
+		a, err = s.change(ctx, syncFull, func(t *tx) (action.Action, error) { return t.beginClaimed(start) })
+	}
+	if errors.Is(err, ErrUnknown) {
+		s.leaveUncertain(ctx, start.Action)
+	}
+	return a, err
+}
+
+func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
+	t.settling = true
+	row, err := t.beginnable(start.Action)
+	if err != nil {
+		return row, err
+	}
+	used := int64(0)
+	consume := do("INSERT INTO consumption (digest, tenant, action_id, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+		row.Terms.Digest, row.Tenant, row.ID, t.now)
+	consume.n = &used
+	// The unique insert is what makes an approval single use, whatever else
+	// goes wrong.
+	if err := t.run(consume); err != nil {
+		return action.Action{}, fmt.Errorf("consume approval: %w", err)
+	}
+	if used != 1 {
+		return row, action.ErrConsumed
+	}
+	m := verbs.Begin(row, t.now, start.Lease)
+	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now))
+}
+
+// attemptStep notes an attempt. seq is how SQL finds the row's number by its
+// first parameter.
+func attemptStep(seq string, param any, a action.Action, now time.Time) step {
+	return do(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at) VALUES (`+seq+`, $2, $3, $4, $5)`,
+		param, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), now)
+}
+
+// beginAllowed starts a call that policy allowed without an approval:
+// decision, claim and commit point in one transaction.
+func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Action, error) {
+	a, err := verbs.Started(start)
+	if err != nil {
+		return action.Action{}, err
+	}
+	payload, err := s.seal(a)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		t.settling = true
+		p := prospect{action: a, start: true}
+		p.action.LeaseUntil = t.now.Add(start.Lease)
+		if row, err := t.free(&p); err != nil {
+			return row, err
+		}
+		return t.insert(p, payload, attemptStep("$1", p.seq, a, t.now))
+	})
+}
+
+// leaveUncertain ends a run that will not be, in case that its commit point
+// was committed: sooner than its lease would.
+func (s *Store) leaveUncertain(ctx context.Context, a action.Action) {
+	_, err := s.Finish(context.WithoutCancel(ctx), action.Ending{ID: a.ID, Fence: max(a.Fence, 1), State: action.Uncertain,
+		Result: action.Result{Code: "outcome_uncertain", Detail: "nobody could tell whether the commit point was committed; it was not run"}})
+	if err != nil && !verbs.Refusal(err) {
+		s.log.Error("a run that was not begun could not be ended; its lease will end it", "action", a.ID, "error", err)
+	}
+}
+
+// beginnable locks a claimed row and checks everything that must hold at the
+// commit point. A refusal comes with the row that is in the way.
+func (t *tx) beginnable(a action.Action) (action.Action, error) {
+	row, err := t.lock(a.ID)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if err := verbs.MayBegin(row, a, t.now); err != nil {
+		return row, err
+	}
+	if err := t.sameTimeline(row); err != nil {
+		return row, err
+	}
+	standing, err := t.tally(row, lockVoters)
+	if err == nil {
+		err = verbs.Suffice(standing)
+	}
+	if err != nil {
+		return row, err
+	}
+	return t.open(row)
+}
+
+// sameTimeline: a lease that was taken on another server of the database is
+// void here.
+func (t *tx) sameTimeline(row action.Action) error {
+	taken, err := t.number("SELECT timeline FROM action WHERE id = $1", row.ID)
+	if err == nil && taken != t.session.timeline {
+		err = action.ErrFence
+	}
+	return err
+}
+
+// open checks what a new policy, an operator or an uncertain run may have
+// closed meanwhile.
+func (t *tx) open(row action.Action) (action.Action, error) {
+	var uncertain []action.Action
+	version, stopped, standbys := "", int64(0), int64(1)
+	steps := []step{do(lockGates), versionStep(row.Tenant, row.Tool, &version), stoppedStep(row, &stopped)}
+	if row.Mutation {
+		steps = append(steps, t.uncertainStep(row, &uncertain))
+	}
+	if t.store.opt.RequireSync {
+		steps = append(steps, ask(func(cur *cursor) error { standbys = cur.int(); return nil }, standbySQL))
+	}
+	if err := t.run(steps...); err != nil {
+		return action.Action{}, err
+	}
+	if err := verbs.InForce(row, version); err != nil {
+		return row, err
+	}
+	switch {
+	case stopped > 0:
+		return row, action.ErrStopped
+	case len(uncertain) > 0:
+		return uncertain[0], action.ErrUncertain
+	case standbys == 0:
+		return action.Action{}, ErrNoStandby
+	}
+	return row, nil
+}

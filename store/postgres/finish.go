@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// Finish leaves executing. A late success of the same attempt settles an
+// uncertain row.
+func (s *Store) Finish(ctx context.Context, e action.Ending) (action.Action, error) {
+	if err := verbs.Ends(e); err != nil {
+		return action.Action{}, err
+	}
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.lock(e.ID)
+		if err != nil {
+			return action.Action{}, err
+		}
+		m, err := verbs.Finish(row, e)
+		if err != nil {
+			return row, err
+		}
+		return t.carry(row, m)
+	})
+}
+
+// Reconcile settles an uncertain row. By must be an active account of the
+// row's tenant, or "late_reply" with the reply. Where the row is of high
+// impact it must not be the proposer's own, unless policy lets the owner
+// decide on it.
+func (s *Store) Reconcile(ctx context.Context, r action.Reconciliation) (action.Action, error) {
+	if err := verbs.Settles(r); err != nil {
+		return action.Action{}, err
+	}
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.lock(r.ID)
+		if err != nil {
+			return action.Action{}, err
+		}
+		if err := t.maySettle(row, r.By); err != nil {
+			return verbs.Visible(row, err), err
+		}
+		m, err := verbs.Reconcile(row, r)
+		if err != nil {
+			return row, err
+		}
+		return t.carry(row, m)
+	})
+}
+
+func (t *tx) maySettle(row action.Action, by string) error {
+	if by == verbs.ByLateReply {
+		return nil
+	}
+	who, err := t.actor(row, by)
+	if err != nil {
+		return err
+	}
+	return verbs.MaySettle(row, who)
+}
+
+// Leave notes that nobody waits for the answer any more. Its sync is not
+// awaited: after a crash every caller counts as gone.
+func (s *Store) Leave(ctx context.Context, id string) error {
+	return s.write(ctx, syncNormal, func(t *tx) error {
+		row, err := t.lock(id)
+		if err != nil {
+			return err
+		}
+		r, note := verbs.Left(row)
+		if !note {
+			return nil
+		}
+		if _, err := t.exec("UPDATE action SET caller_gone = TRUE, updated_at = $1 WHERE id = $2", t.now, id); err != nil {
+			return fmt.Errorf("note that the caller left: %w", err)
+		}
+		return t.record(r, nil, nil)
+	})
+}
+
+// Dismiss ends a pending or approved row for its requester.
+func (s *Store) Dismiss(ctx context.Context, id, principal string) (action.Action, error) {
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.lock(id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		m, err := verbs.Dismiss(row, principal)
+		if err != nil {
+			return verbs.Visible(row, err), err
+		}
+		return t.carry(row, m)
+	})
+}
+
+// Revoke ends a pending, approved or claimed row for an approver or operator.
+func (s *Store) Revoke(ctx context.Context, id, account, reason string) (action.Action, error) {
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.lock(id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		who, err := t.actor(row, account)
+		if err != nil {
+			return verbs.Visible(row, err), err
+		}
+		m, err := verbs.Revoke(row, who, reason)
+		if err != nil {
+			return row, err
+		}
+		return t.carry(row, m)
+	})
+}

@@ -1,0 +1,256 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// RejectInput records input that failed before the snapshot.
+func (s *Store) RejectInput(ctx context.Context, r action.Rejection) error {
+	return s.write(ctx, syncFull, func(t *tx) error {
+		return t.record(audit.Record{Event: audit.InputRejected, Tenant: r.Tenant, Tool: r.Tool, Agent: r.Agent,
+			By: r.Principal, Code: r.Code}, verbs.Facts{"stage": r.Stage, "size": strconv.Itoa(r.Size)},
+			verbs.Secrets{"digest": []byte(r.Digest.String())})
+	})
+}
+
+// Decide records a decision that starts nothing durable.
+func (s *Store) Decide(ctx context.Context, a action.Action) (action.Action, error) {
+	switch {
+	case a.Fence > 0 && a.Decision.Effect == verbs.EffectDeny:
+		return s.change(ctx, syncFull, func(t *tx) (action.Action, error) { return t.void(a) })
+	case a.Fence == 0 && a.Decision.Effect == verbs.EffectDeny:
+		return s.deny(ctx, a)
+	case a.Fence == 0 && a.Decision.Effect == verbs.EffectAllow && !a.Mutation:
+		return s.allow(ctx, a)
+	default:
+		return action.Action{}, verbs.Invalid("decision that would start something")
+	}
+}
+
+// deny writes a new denied row.
+func (s *Store) deny(ctx context.Context, a action.Action) (action.Action, error) {
+	a, err := verbs.Denied(a)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return s.create(ctx, a)
+}
+
+// allow records a read or a handoff that may go on. There is no row; the
+// record survives the death of the process, its sync is not awaited.
+func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, error) {
+	if err := verbs.Whole(a); err != nil {
+		return action.Action{}, err
+	}
+	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
+		stopped := int64(0)
+		if err := t.run(do(lockGates), stoppedStep(a, &stopped)); err != nil {
+			return action.Action{}, err
+		}
+		if stopped > 0 {
+			return a, action.ErrStopped
+		}
+		a := a
+		a.CreatedAt, a.UpdatedAt = t.now, t.now
+		return a, t.record(verbs.AllowedRecord(a))
+	})
+}
+
+// void ends a claimed row as denied.
+func (t *tx) void(a action.Action) (action.Action, error) {
+	row, err := t.lock(a.ID)
+	if err != nil {
+		return action.Action{}, err
+	}
+	m, err := verbs.Void(row, a)
+	if err != nil {
+		return row, err
+	}
+	return t.carry(row, m)
+}
+
+// Suspend stores a new pending row with its Terms.
+func (s *Store) Suspend(ctx context.Context, a action.Action) (action.Action, error) {
+	a, err := verbs.Suspended(a)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return s.create(ctx, a)
+}
+
+// create writes a new row with its key and its record.
+func (s *Store) create(ctx context.Context, a action.Action) (action.Action, error) {
+	payload, err := s.seal(a)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		p := prospect{action: a}
+		if row, err := t.free(&p); err != nil {
+			return row, err
+		}
+		return t.insert(p, payload)
+	})
+}
+
+// prospect is a new row on its way, with what was asked about it.
+type prospect struct {
+	action action.Action
+	start  bool // it is to begin at once
+
+	seq       int64
+	twins     int64 // rows with its id
+	claimed   int64 // 1 where the key was free and is now its own
+	uncertain []action.Action
+	version   string // of the policy in force
+	stopped   int64
+	standbys  int64
+}
+
+// free looks for what a new row would collide with: its id, its key, for a
+// mutation that may run an uncertain row with the same fingerprint, and for
+// one that begins at once what closes the commit point. The key is claimed on
+// the way: of two calls with one key, the second waits here for the first.
+func (t *tx) free(p *prospect) (action.Action, error) {
+	a := p.action
+	if err := t.run(t.questions(p)...); err != nil {
+		return action.Action{}, fmt.Errorf("prepare row: %w", err)
+	}
+	if p.twins > 0 {
+		row, err := t.store.loadWhere(t.conn, "WHERE a.id = $1", a.ID)
+		return row, errors.Join(err, action.ErrState)
+	}
+	if a.Key != "" && p.claimed == 0 {
+		if row, err := t.takeKey(a); err != nil {
+			return row, err
+		}
+	}
+	if len(p.uncertain) > 0 {
+		return p.uncertain[0], action.ErrUncertain
+	}
+	if !p.start {
+		return action.Action{}, nil
+	}
+	if err := verbs.InForce(a, p.version); err != nil {
+		return a, err
+	}
+	if p.stopped > 0 {
+		return a, action.ErrStopped
+	}
+	if t.store.opt.RequireSync && p.standbys == 0 {
+		return action.Action{}, ErrNoStandby
+	}
+	return action.Action{}, nil
+}
+
+func (t *tx) questions(p *prospect) []step {
+	a := p.action
+	steps := []step{
+		ask(func(cur *cursor) error { p.seq, p.twins = cur.int(), cur.int(); return nil },
+			"SELECT nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $1)", a.ID),
+	}
+	if verbs.BindsKey(a) {
+		claim := do(`INSERT INTO idempotency (tenant, principal, key, action_id, created_at) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT DO NOTHING`, a.Tenant, a.Principal, a.Key, a.ID, t.now)
+		claim.n = &p.claimed
+		steps = append(steps, claim)
+	}
+	if a.State != action.Denied && a.Mutation {
+		steps = append(steps, t.uncertainStep(a, &p.uncertain))
+	}
+	if p.start {
+		steps = append(steps, do(lockGates), versionStep(a.Tenant, a.Tool, &p.version), stoppedStep(a, &p.stopped))
+		if t.store.opt.RequireSync {
+			steps = append(steps, ask(func(cur *cursor) error { p.standbys = cur.int(); return nil }, standbySQL))
+		}
+	}
+	return steps
+}
+
+// takeKey deals with a key that another row holds, or that binds nothing.
+// Whoever takes a key over names the holder that it saw, so that of two only
+// one does.
+func (t *tx) takeKey(a action.Action) (action.Action, error) {
+	for {
+		row, err := t.store.byKey(t.conn, a.Tenant, a.Principal, a.Key)
+		if errors.Is(err, action.ErrNotFound) && !verbs.BindsKey(a) {
+			return action.Action{}, nil
+		}
+		if err != nil {
+			return action.Action{}, err
+		}
+		if err := verbs.KeyHeld(row, a); err != nil {
+			return row, err
+		}
+		n, err := t.exec(`UPDATE idempotency SET action_id = $1, created_at = $2
+			WHERE tenant = $3 AND principal = $4 AND key = $5 AND action_id = $6`,
+			a.ID, t.now, a.Tenant, a.Principal, a.Key, row.ID)
+		if err != nil || n == 1 {
+			return action.Action{}, err
+		}
+	}
+}
+
+// insert writes a new row. What stands in its way was looked for before.
+func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, error) {
+	a := p.action
+	a.CreatedAt, a.UpdatedAt = t.now, t.now
+	if a.Result != nil {
+		result := *a.Result
+		result.At = t.now
+		a.Result = &result
+	}
+	entry, err := t.entry(verbs.FreshRecord(a))
+	if err != nil {
+		return action.Action{}, err
+	}
+	err = t.run(append(append(t.inserts(p.seq, a, payload), more...), entry)...)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == uniqueViolation && refused.TableName == "action" {
+		return a, action.ErrState // another row got the same id meanwhile
+	}
+	if err != nil {
+		return action.Action{}, fmt.Errorf("insert action: %w", err)
+	}
+	return a, nil
+}
+
+const uniqueViolation = "23505"
+
+// uncertainStep asks for an uncertain row with the same fingerprint, unless a
+// supersedes it, itself or through the rows that it supersedes.
+func (t *tx) uncertainStep(a action.Action, out *[]action.Action) step {
+	return t.store.rows(out, `WHERE a.tenant = $1 AND a.principal = $2 AND a.fingerprint = $3
+		AND a.state = 'uncertain' AND a.id NOT IN (
+			WITH RECURSIVE named (id) AS (
+				SELECT $4::text COLLATE "C" UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
+			SELECT id FROM named)
+		ORDER BY a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
+}
+
+// lockGates waits for whoever changes rules or turns the freeze switch, and
+// keeps them waiting until this transaction has ended: what they acknowledge
+// afterwards holds for every later start. Starts do not wait for each other.
+const lockGates = "LOCK TABLE policy_epoch, stop IN ROW SHARE MODE"
+
+func versionStep(tenant, tool string, out *string) step {
+	return ask(func(cur *cursor) error {
+		digest, epoch := cur.digest(), cur.int()
+		*out = verbs.Version(digest, epoch)
+		return nil
+	}, "SELECT digest, epoch FROM policy_epoch WHERE tenant = $1 AND tool = $2", tenant, tool)
+}
+
+func stoppedStep(a action.Action, out *int64) step {
+	return ask(func(cur *cursor) error { *out = cur.int(); return nil },
+		"SELECT count(*) FROM stop WHERE tenant IN ('', $1) AND agent IN ('', $2) AND tool IN ('', $3)", a.Tenant, a.Agent, a.Tool)
+}

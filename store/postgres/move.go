@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"fmt"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+const saveSQL = `UPDATE action SET state = $1, fence = $2, lease_until = $3, attempt = $4, updated_at = $5, deadline = $6,
+	caller_gone = $7, effect = $8, code = $9, reason = $10, public_reason = $11, result_mode = $12, policy_version = $13,
+	rules = $14, process = $15, timeline = $16, ended_at = $17, end_error = $18, end_evidence = $19, end_code = $20,
+	end_detail = $21, end_comparison = $22 WHERE id = $23 AND state = $24 AND fence = $25`
+
+// carry takes a row over one edge of the state table by compare-and-swap on
+// state and fence, with all that goes with it: the output of the tool, the end
+// of the attempt, and the record. It returns the row as it then is; ErrState
+// comes with the row as it was. The row is locked.
+func (t *tx) carry(row action.Action, m verbs.Move, more ...step) (action.Action, error) {
+	to := m.To
+	if !action.CanMove(row.State, to.State) {
+		return row, action.ErrState
+	}
+	to.UpdatedAt = t.now
+	if to.Result != nil {
+		result := *to.Result
+		result.At = t.now
+		to.Result = &result
+	}
+	steps, moved, err := t.saves(row, to)
+	if err != nil {
+		return action.Action{}, err
+	}
+	entry, err := t.entry(m.Record, m.Facts, m.Secrets)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if err := t.run(append(append(steps, more...), entry)...); err != nil {
+		return action.Action{}, fmt.Errorf("move action to %s: %w", to.State, err)
+	}
+	if *moved != 1 {
+		return row, action.ErrState
+	}
+	return to, nil
+}
+
+// saves are the statements that write a moved row; moved is how many rows the
+// first one finds.
+func (t *tx) saves(from, to action.Action) (steps []step, moved *int64, err error) {
+	r := action.Result{}
+	if to.Result != nil {
+		r = *to.Result
+	}
+	d := to.Decision
+	save := do(saveSQL, string(to.State), to.Fence, to.LeaseUntil, to.Attempt, to.UpdatedAt, to.Deadline,
+		to.CallerGone, d.Effect, d.Code, d.Reason, d.PublicReason, d.ResultMode, d.PolicyVersion, verbs.ListText(d.Rules),
+		t.store.process, t.session.timeline, r.At, r.IsError, r.Evidence, r.Code, r.Detail, r.Comparison,
+		from.ID, string(from.State), from.Fence)
+	save.n = new(int64)
+	steps = append(steps, save)
+	if len(r.Output) > 0 {
+		b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: to.Tenant, Row: to.ID, Field: fieldResult}, r.Output)
+		if err != nil {
+			return nil, nil, fmt.Errorf("seal result: %w", err)
+		}
+		steps = append(steps, do("UPDATE payload SET result = $1 WHERE action_seq = (SELECT seq FROM action WHERE id = $2)", b, to.ID))
+	}
+	if from.State == action.Executing {
+		steps = append(steps, do(`UPDATE attempt SET ended_at = $1, outcome = $2
+			WHERE action_seq = (SELECT seq FROM action WHERE id = $3) AND attempt = $4`, t.now, string(to.State), to.ID, to.Attempt))
+	}
+	return steps, save.n, nil
+}

@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// person returns an account as far as votes care. One that does not exist is
+// ErrIneligible: it may not do anything. lock is "" or a locking clause.
+func person(c *conn, id, lock string) (action.Person, error) {
+	var p action.Person
+	found, err := c.one(func(cur *cursor) error {
+		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: cur.bool()}
+		return nil
+	}, "SELECT id, name, tenant, principal, active FROM account WHERE id = $1"+lock, id)
+	if err == nil && !found {
+		err = action.ErrIneligible
+	}
+	if err != nil {
+		return action.Person{}, err
+	}
+	groups, err := groupsOf(c, id)
+	p.Groups = groups
+	return p, err
+}
+
+func groupsOf(c *conn, id string) ([]string, error) {
+	var out []string
+	err := c.query(func(cur *cursor) error { out = append(out, cur.text()); return nil },
+		"SELECT name FROM account_group WHERE account_id = $1 ORDER BY name", id)
+	return out, err
+}
+
+// actor returns an account that acts on a row. It must be active and of the
+// row's tenant; to another tenant the row does not exist.
+func (t *tx) actor(row action.Action, id string) (action.Person, error) {
+	who, err := person(t.conn, id, lockVoters)
+	if err != nil {
+		return action.Person{}, err
+	}
+	if err := verbs.MayAct(row, who); err != nil {
+		return action.Person{}, err
+	}
+	return who, nil
+}

@@ -1,0 +1,155 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// The most rows that one page of a listing has.
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// Now is the time as the store sees it; it never goes back.
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		now, err = s.peekClock(c)
+		return err
+	})
+	return now, err
+}
+
+// peekClock reads the time without raising the floor.
+func (s *Store) peekClock(c *conn) (time.Time, error) {
+	var clock, floor int64
+	_, err := c.one(func(cur *cursor) error { clock, floor = cur.int(), cur.int(); return nil }, clockSQL)
+	return s.later(clock, floor), err
+}
+
+// Action returns one row of a tenant.
+func (s *Store) Action(ctx context.Context, tenant, id string) (a action.Action, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		a, err = s.loadWhere(c, "WHERE a.tenant = $1 AND a.id = $2", tenant, id)
+		return err
+	})
+	return a, err
+}
+
+// ByKey returns the row that holds an idempotency key.
+func (s *Store) ByKey(ctx context.Context, tenant, principal, key string) (a action.Action, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		a, err = s.byKey(c, tenant, principal, key)
+		return err
+	})
+	return a, err
+}
+
+func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, error) {
+	return s.loadWhere(c, `JOIN idempotency i ON i.action_id = a.id
+		WHERE i.tenant = $1 AND i.principal = $2 AND i.key = $3`, tenant, principal, key)
+}
+
+// InFlight returns the rows in flight with a fingerprint, oldest first.
+func (s *Store) InFlight(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out, err = s.list(c, `WHERE a.tenant = $1 AND a.principal = $2 AND a.fingerprint = $3
+			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain') ORDER BY a.seq LIMIT $4`,
+			tenant, principal, fingerprint, maxLimit)
+		return err
+	})
+	return out, err
+}
+
+// where collects the conditions of a filter.
+type where struct {
+	text []string
+	args []any
+}
+
+// arg adds a parameter and returns its place.
+func (w *where) arg(value any) string {
+	w.args = append(w.args, value)
+	return "$" + strconv.Itoa(len(w.args))
+}
+
+func (w *where) add(condition string, value any) { w.text = append(w.text, condition+w.arg(value)) }
+
+func (w *where) equal(column, value string) {
+	if value != "" {
+		w.add(column+" = ", value)
+	}
+}
+
+func (w *where) sql() string {
+	if len(w.text) == 0 {
+		return ""
+	}
+	return "WHERE " + strings.Join(w.text, " AND ")
+}
+
+func limit(n int) int {
+	if n <= 0 {
+		return defaultLimit
+	}
+	return min(n, maxLimit)
+}
+
+// Actions lists rows, newest first.
+func (s *Store) Actions(ctx context.Context, f action.Filter) (out []action.Action, err error) {
+	var w where
+	w.equal("a.tenant", f.Tenant)
+	w.equal("a.principal", f.Principal)
+	w.equal("a.tool", f.Tool)
+	if len(f.States) > 0 {
+		states := make([]string, len(f.States))
+		for i, state := range f.States {
+			states[i] = string(state)
+		}
+		w.text = append(w.text, "a.state = ANY ("+w.arg(states)+"::text[])")
+	}
+	if f.Before != "" {
+		w.text = append(w.text, "a.seq < (SELECT b.seq FROM action b WHERE b.id = "+w.arg(f.Before)+")")
+	}
+	most := w.arg(limit(f.Limit))
+	err = s.read(ctx, func(c *conn) error {
+		out, err = s.list(c, w.sql()+" ORDER BY a.seq DESC LIMIT "+most, w.args...)
+		return err
+	})
+	return out, err
+}
+
+// Votes returns the votes on a row in the order of their arrival.
+func (s *Store) Votes(ctx context.Context, tenant, id string) (out []action.Vote, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		n, err := c.number("SELECT count(*) FROM action WHERE tenant = $1 AND id = $2", tenant, id)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return action.ErrNotFound
+		}
+		out, err = votesOf(c, id)
+		return err
+	})
+	return out, err
+}
+
+// Person returns an account as far as votes care. One of another tenant is
+// ErrNotFound.
+func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		p, err = person(c, id, "")
+		if errors.Is(err, action.ErrIneligible) || err == nil && p.Tenant != tenant {
+			p, err = action.Person{}, action.ErrNotFound
+		}
+		return err
+	})
+	return p, err
+}

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// columns of action, in the order in which scanAction and insertAction go
+// through them.
+const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, a.grant_id, a.grant_digest, a.tool,
+	a.definition, a.mutation, a.high_impact, a.state, a.fence, a.lease_until, a.attempt, a.created_at, a.updated_at,
+	a.deadline, a.fingerprint, a.hash, a.targets, a.evidence, a.changes, a.key, a.supersedes, a.caller_gone, a.model,
+	a.call_id, a.effect, a.code, a.reason, a.public_reason, a.result_mode, a.policy_version, a.rules,
+	a.ended_at, a.end_error, a.end_evidence, a.end_code, a.end_detail, a.end_comparison,
+	p.raw, p.requested, p.args, p.preview, p.result,
+	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
+
+const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
+	LEFT JOIN approval t ON t.tenant = a.tenant AND t.action_id = a.id `
+
+const insertSQL = `INSERT INTO action (seq, id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool, definition, mutation,
+	high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint, hash, targets,
+	evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
+	result_mode, policy_version, rules, process, ended_at, end_code, timeline)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+	$25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42)`
+
+// sealed is a payload on its way into the database. It is made before the
+// transaction, so that no lock waits for ciphers.
+type sealed struct{ raw, requested, args, preview []byte }
+
+// Names of the sealed fields; they are bound into what is sealed.
+const (
+	fieldRaw       = "raw"
+	fieldRequested = "requested"
+	fieldArgs      = "args"
+	fieldPreview   = "preview"
+	fieldResult    = "result"
+)
+
+func (s *Store) seal(a action.Action) (sealed, error) {
+	var out sealed
+	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
+	if err != nil {
+		return sealed{}, err
+	}
+	for _, f := range []struct {
+		to    *[]byte
+		field string
+		plain []byte
+	}{
+		{&out.raw, fieldRaw, a.Payload.Raw}, {&out.requested, fieldRequested, []byte(a.Payload.Requested)},
+		{&out.args, fieldArgs, []byte(a.Payload.Args)}, {&out.preview, fieldPreview, []byte(a.Payload.Preview)},
+	} {
+		b, err := box.Seal(f.field, f.plain)
+		if err != nil {
+			return sealed{}, fmt.Errorf("seal %s: %w", f.field, err)
+		}
+		*f.to = b
+	}
+	return out, nil
+}
+
+// inserts are the statements that write a new row with its payload and terms.
+func (t *tx) inserts(seq int64, a action.Action, p sealed) []step {
+	end := ""
+	if a.Result != nil {
+		end = a.Result.Code
+	}
+	ended := time.Time{}
+	if a.State.Terminal() {
+		ended = t.now
+	}
+	steps := []step{
+		do(insertSQL, seq, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
+			a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
+			a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
+			verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
+			a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
+			a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, t.session.timeline),
+		do("INSERT INTO payload (action_seq, raw, requested, args, preview) VALUES ($1, $2, $3, $4, $5)",
+			seq, p.raw, p.requested, p.args, p.preview),
+	}
+	if a.Terms != nil {
+		terms := *a.Terms
+		steps = append(steps, do(`INSERT INTO approval (tenant, action_id, requirements, pending_until, ttl, step_up, nonce,
+			requested_at, expires_at, preview, digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			a.Tenant, a.ID, verbs.RequirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp,
+			terms.Nonce, terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest))
+	}
+	return steps
+}
+
+// lock waits for the row, keeps others from moving it, and reads it as it then
+// is; ErrNotFound if there is none.
+func (t *tx) lock(id string) (action.Action, error) {
+	var rows []action.Action
+	// Two statements: only what a statement begins after the lock is sure to
+	// be what the last holder left.
+	err := t.run(do("SELECT 1 FROM action WHERE id = $1 FOR UPDATE", id), t.store.rows(&rows, "WHERE a.id = $1", id))
+	return first(rows, err)
+}
+
+func first(rows []action.Action, err error) (action.Action, error) {
+	if err != nil {
+		return action.Action{}, err
+	}
+	if len(rows) == 0 {
+		return action.Action{}, action.ErrNotFound
+	}
+	return rows[0], nil
+}
+
+// rows is the question for rows, with where to put them.
+func (s *Store) rows(out *[]action.Action, where string, args ...any) step {
+	return ask(func(cur *cursor) error {
+		a, err := s.scanAction(cur)
+		if err != nil {
+			return err
+		}
+		*out = append(*out, a)
+		return nil
+	}, selectAction+where, args...)
+}
+
+func (s *Store) list(c *conn, where string, args ...any) ([]action.Action, error) {
+	var out []action.Action
+	err := c.run(s.rows(&out, where, args...))
+	return out, err
+}
+
+func (s *Store) loadWhere(c *conn, where string, args ...any) (action.Action, error) {
+	return first(s.list(c, where, args...))
+}
+
+func (s *Store) scanAction(c *cursor) (action.Action, error) {
+	a := action.Action{ID: c.text(), Kind: action.Kind(c.text()), Tenant: c.text(), Principal: c.text(), Agent: c.text(),
+		Owner: c.text(), Task: c.text(), GrantID: c.text(), GrantDigest: c.digest(), Tool: c.text(), Definition: c.digest(),
+		Mutation: c.bool(), HighImpact: c.bool(), State: action.State(c.text()), Fence: c.int(), LeaseUntil: c.time(),
+		Attempt: int(c.int()), CreatedAt: c.time(), UpdatedAt: c.time(), Deadline: c.time(), Fingerprint: c.digest(),
+		Hash: snapshot.ProposalHash(c.digest())}
+	targets, evidence, changes := c.text(), c.text(), c.text()
+	a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID = c.text(), c.text(), c.bool(), c.text(), c.text()
+	a.Decision = action.Decision{Effect: c.text(), Code: c.text(), Reason: c.text(), PublicReason: c.text(),
+		ResultMode: c.text(), PolicyVersion: c.text()}
+	rules := c.text()
+	err := errors.Join(
+		verbs.ParseTargets(targets, &a.Targets), verbs.ParseEvidence(evidence, &a.Evidence), verbs.ParseChanges(changes, &a.Changes),
+		verbs.ParseList(rules, &a.Decision.Rules))
+	ended := c.time()
+	result := action.Result{IsError: c.bool(), Evidence: c.text(), Code: c.text(), Detail: c.text(), Comparison: c.text(),
+		At: ended}
+	err = errors.Join(err, s.scanPayload(c, &a, &result))
+	if !ended.IsZero() {
+		a.Result = &result
+	}
+	err = errors.Join(err, scanTerms(c, &a), c.err)
+	if err == nil {
+		err = verbs.Verify(a)
+	}
+	if err != nil {
+		return action.Action{}, fmt.Errorf("action %s: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) error {
+	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldResult}
+	plain := make([][]byte, len(fields))
+	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
+	errs := []error{err}
+	for i, field := range fields {
+		b := c.blob()
+		if b == nil || box == nil {
+			continue
+		}
+		text, err := box.Open(field, b)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w: %w", field, verbs.ErrTampered, err))
+		}
+		if len(text) > 0 {
+			plain[i] = text
+		}
+	}
+	a.Payload = action.Payload{Raw: plain[0], Requested: string(plain[1]), Args: string(plain[2]), Preview: string(plain[3])}
+	result.Output = plain[4]
+	return errors.Join(errs...)
+}
+
+func scanTerms(c *cursor, a *action.Action) error {
+	requirements := c.text()
+	terms := action.Terms{PendingUntil: c.time(), TTL: time.Duration(c.int()), StepUp: c.bool(), Nonce: c.text(),
+		RequestedAt: c.time(), ExpiresAt: c.time(), Preview: c.digest(), Digest: c.digest()}
+	if terms.Nonce == "" { // no row of terms: they always have a nonce
+		return nil
+	}
+	a.Terms = &terms
+	return verbs.ParseRequirements(requirements, &terms.Requirements)
+}

@@ -1,0 +1,119 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// Vote adds one vote and moves the row when the votes are enough or one
+// rejects.
+func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) {
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.lock(v.ActionID)
+		if err != nil {
+			return action.Action{}, err
+		}
+		who, err := person(t.conn, v.Voter, lockVoters)
+		if err != nil {
+			return action.Action{}, err
+		}
+		v := v
+		v.At = t.now
+		if err := t.admit(row, v, who); err != nil {
+			return verbs.Visible(row, err), err
+		}
+		if err := t.insertVote(row, v); err != nil {
+			return action.Action{}, err
+		}
+		return t.count(row, v)
+	})
+}
+
+// admit checks a vote before it is kept.
+func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
+	if err := verbs.Admit(row, v, who, t.now); err != nil {
+		return err
+	}
+	void, err := verbs.ByOldWay(v, t.passkey)
+	if err != nil {
+		return err
+	}
+	if void {
+		return action.ErrPasskey
+	}
+	n, err := t.number("SELECT count(*) FROM vote WHERE action_id = $1 AND voter = $2", v.ActionID, v.Voter)
+	if err == nil && n > 0 {
+		err = action.ErrVoted
+	}
+	return err
+}
+
+func (t *tx) passkey(account string, at time.Time) (bool, error) {
+	return hasPasskey(t.conn, account, at)
+}
+
+func (t *tx) insertVote(row action.Action, v action.Vote) error {
+	envelope := v.Envelope
+	if envelope == nil {
+		envelope = []byte{}
+	}
+	if _, err := t.exec(`INSERT INTO vote (tenant, action_id, voter, approve, reason, digest, nonce, method, envelope, at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		row.Tenant, v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At); err != nil {
+		return fmt.Errorf("insert vote: %w", err)
+	}
+	return t.record(verbs.VoteRecord(row, v))
+}
+
+// count moves the row when the vote decides.
+func (t *tx) count(row action.Action, v action.Vote) (action.Action, error) {
+	standing, err := t.tally(row, "")
+	if err != nil {
+		return row, err
+	}
+	m, decided := verbs.Count(row, v, standing, t.now)
+	if !decided {
+		return row, nil
+	}
+	return t.carry(row, m)
+}
+
+// lockVoters keeps accounts as they are until the transaction has ended.
+const lockVoters = " FOR SHARE"
+
+// tally counts the stored votes with the accounts as they are now.
+func (t *tx) tally(row action.Action, lock string) (approval.Standing, error) {
+	if row.Terms == nil {
+		return approval.Waiting, nil
+	}
+	votes, err := votesOf(t.conn, row.ID)
+	if err != nil {
+		return approval.Waiting, err
+	}
+	if lock != "" {
+		if _, err := t.exec("SELECT 1 FROM account WHERE id IN (SELECT voter FROM vote WHERE action_id = $1) ORDER BY id"+lock, row.ID); err != nil {
+			return approval.Waiting, err
+		}
+	}
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, "") }, t.passkey)
+}
+
+func votesOf(c *conn, id string) ([]action.Vote, error) {
+	var out []action.Vote
+	err := c.query(func(cur *cursor) error {
+		v := action.Vote{ActionID: cur.text(), Voter: cur.text(), Approve: cur.bool(), Reason: cur.text(),
+			Digest: cur.digest(), Nonce: cur.text(), Method: cur.text(), Envelope: cur.blob(), At: cur.time()}
+		if len(v.Envelope) == 0 {
+			v.Envelope = nil
+		}
+		out = append(out, v)
+		return nil
+	}, `SELECT action_id, voter, approve, reason, digest, nonce, method, envelope, at FROM vote WHERE action_id = $1
+		ORDER BY seq`, id)
+	return out, err
+}

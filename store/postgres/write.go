@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// The deadlines, and how often what certainly did not happen is tried again.
+const (
+	connectTimeout = 5 * time.Second
+	prepareTimeout = time.Minute
+	verbTimeout    = 15 * time.Second // for the statements of one verb
+	commitTimeout  = 10 * time.Second // for the answer to one commit
+	settleTimeout  = 20 * time.Second // for finding out about a lost one
+	patience       = 20 * time.Second // after which nothing is tried again
+	tries          = 5
+)
+
+// Whether a commit waits for the disk and the standby.
+const (
+	syncNormal = false // written, its sync not awaited
+	syncFull   = true
+)
+
+// tx is the open transaction as a verb sees it.
+type tx struct {
+	*conn
+	store    *Store
+	session  *session
+	now      time.Time // one time for the whole transaction
+	settling bool      // it passes the commit point of a run
+	token    string    // id of the last record written
+	xid      int64     // of the transaction, once it has written a record
+}
+
+// write runs fn in a transaction and returns when it is committed or undone.
+// Once started it is not interrupted by ctx. fn may run several times; only
+// what certainly did not commit is tried again.
+func (s *Store) write(ctx context.Context, wait bool, fn func(*tx) error) error {
+	start := time.Now()
+	for try := 1; ; try++ {
+		err := s.attempt(ctx, wait, fn)
+		switch {
+		case err == nil:
+			return nil
+		case verbs.Refusal(err):
+			return err
+		case try == tries || time.Since(start) > patience || ctx.Err() != nil || !again(err):
+			return fmt.Errorf("write store: %w", err)
+		}
+		pause(ctx, try)
+	}
+}
+
+// change is write for the verbs that move one action. The row comes beside a
+// refusal, never beside a failure.
+func (s *Store) change(ctx context.Context, wait bool, fn func(*tx) (action.Action, error)) (action.Action, error) {
+	var out action.Action
+	err := s.write(ctx, wait, func(t *tx) error {
+		var err error
+		out, err = fn(t)
+		return err
+	})
+	if err != nil && !verbs.Refusal(err) {
+		return action.Action{}, err
+	}
+	return out, err
+}
+
+// again reports whether a transaction that failed so certainly did not commit
+// and may work the next time.
+func again(err error) bool {
+	if errors.Is(err, ErrUnknown) || hopeless(err) {
+		return false
+	}
+	switch code(err) {
+	case "40001", "40P01": // serialization failure, deadlock
+		return true
+	}
+	return lost(err)
+}
+
+// lost reports whether a connection, not a statement, failed.
+func lost(err error) bool {
+	if hopeless(err) {
+		return false
+	}
+	if c := code(err); c != "" {
+		return c[:2] == "08" || c[:2] == "57" || c == "25P03" || c == "53300" // connection, shutdown, idle, too many
+	}
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || errors.Is(err, errDropped) ||
+		errors.Is(err, ErrStandby) || broken(err)
+}
+
+// pause waits a little longer before each try, so that rivals come apart.
+func pause(ctx context.Context, try int) {
+	timer := time.NewTimer(time.Duration(1+rand.IntN(10<<try)) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// attempt runs one transaction.
+func (s *Store) attempt(ctx context.Context, wait bool, fn func(*tx) error) error {
+	p, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTimeout)
+	defer cancel()
+	t := &tx{conn: &conn{ctx: ctx, db: p.Conn()}, store: s, session: sessionOf(p.Conn().PgConn())}
+	if err := t.begin(wait); err != nil {
+		return t.undo(p, err)
+	}
+	if err := fn(t); err != nil {
+		return t.undo(p, err)
+	}
+	return t.commit(ctx, p)
+}
+
+// undo gives the transaction up. A connection that cannot even do that is
+// closed, which undoes as well.
+func (t *tx) undo(p *pgxpool.Conn, err error) error {
+	if p.Conn().IsClosed() {
+		if code(err) == "" && !verbs.Refusal(err) {
+			err = fmt.Errorf("%w: %w", errDropped, err)
+		}
+		return err
+	}
+	if _, undo := t.db.Exec(t.ctx, "ROLLBACK"); undo != nil {
+		_ = t.db.Close(t.ctx)
+	}
+	return err
+}
+
+// errDropped marks a connection that was lost before the commit was asked for.
+var errDropped = errors.New("the connection was lost before the commit")
+
+func broken(err error) bool { return errors.Is(err, errDropped) }
+
+// begin opens the transaction and reads the time, in one round trip.
+func (t *tx) begin(wait bool) error {
+	sql := "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;"
+	if !wait {
+		sql += "SET LOCAL synchronous_commit = off;"
+	}
+	results, err := t.db.PgConn().Exec(t.ctx, sql+clockSQL).ReadAll()
+	if err != nil {
+		return err
+	}
+	last := results[len(results)-1]
+	if len(last.Rows) != 1 {
+		return errors.New("the database told no time")
+	}
+	clock, err := strconv.ParseInt(string(last.Rows[0][0]), 10, 64)
+	if err != nil {
+		return err
+	}
+	floor, err := strconv.ParseInt(string(last.Rows[0][1]), 10, 64)
+	if err != nil {
+		return err
+	}
+	return t.setTime(clock, floor)
+}
+
+// commit asks for the end of the transaction and finds out where the answer
+// is lost or in doubt.
+func (t *tx) commit(ctx context.Context, p *pgxpool.Conn) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	tag, err := t.db.Exec(ctx, "COMMIT")
+	var refused *pgconn.PgError
+	switch {
+	case err == nil && tag.String() != "COMMIT":
+		return fmt.Errorf("the database answered %s to COMMIT", tag)
+	case err == nil && !t.session.warned.Load():
+		return nil
+	case errors.As(err, &refused) && refused.Severity == "ERROR" && !t.session.warned.Load():
+		return err // it is undone
+	}
+	_ = t.db.Close(ctx) // the answer, if it comes, is not for the next user
+	p.Release()
+	return t.settle(context.WithoutCancel(ctx), err)
+}
