@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"log/slog"
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
@@ -10,14 +11,14 @@ import (
 // answer words an outcome for the client. What the server answered goes
 // through byte for byte; everything else is a tool result that says what
 // happened and what to do.
-func (c *conn) answer(m *wire.Message, t *tools, o verbatim.Outcome) *wire.Message {
+func (d *Desk) answer(m *wire.Message, t *tools, o verbatim.Outcome) *wire.Message {
 	if reply := t.reply.Load(); reply != nil && serverWord(o) {
-		return c.readdress(reply, m.ID())
+		return d.readdress(reply, m.ID())
 	}
 	if o.Status == verbatim.StatusOK {
-		return c.stored(m, o)
+		return d.stored(m, o)
 	}
-	return c.explain(m, o)
+	return d.explain(m, o)
 }
 
 // serverWord: the outcome is what the server itself said.
@@ -26,11 +27,11 @@ func serverWord(o verbatim.Outcome) bool {
 }
 
 // stored answers with the result that was kept of an earlier run.
-func (c *conn) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
+func (d *Desk) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
 	out, err := wire.NewResult(m.ID(), o.Output)
 	if err != nil {
-		c.log.Error("a stored result cannot be answered", "action", o.ActionID, "error", err)
-		return c.failure(m.ID(), wire.CodeInternal, "the stored result cannot be read; the call was not run again")
+		d.cfg.Log.Error("a stored result cannot be answered", "action", o.ActionID, "error", err)
+		return d.failure(m.ID(), wire.CodeInternal, "the stored result cannot be read; the call was not run again")
 	}
 	return out
 }
@@ -38,9 +39,9 @@ func (c *conn) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
 // explain answers with the sentence and the envelope. The envelope is
 // structured content, except where the tool declares an output schema: a
 // client holds that against errors too, and would drop the whole answer.
-func (c *conn) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
-	r := wire.ToolResult{Text: c.sentence(o), IsError: true}
-	if c.shaped(m.Name()) {
+func (d *Desk) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
+	r := wire.ToolResult{Text: d.sentence(o), IsError: true}
+	if d.shaped(m.Name()) {
 		r.Data = string(o.Envelope())
 	} else {
 		r.Structured = o.Envelope()
@@ -50,27 +51,39 @@ func (c *conn) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
 	}
 	out, err := wire.NewToolResult(m.ID(), r)
 	if err != nil {
-		c.log.Error("an answer could not be built", "action", o.ActionID, "error", err)
-		return c.failure(m.ID(), wire.CodeInternal, "the call did not run")
+		d.cfg.Log.Error("an answer could not be built", "action", o.ActionID, "error", err)
+		return d.failure(m.ID(), wire.CodeInternal, "the call did not run")
 	}
 	return out
 }
 
-func (c *conn) shaped(name string) bool {
-	c.list.mu.Lock()
-	defer c.list.mu.Unlock()
-	return c.list.tools[name].shaped
+func (d *Desk) shaped(name string) bool {
+	found, _ := d.roster.find(name)
+	return found.shaped
+}
+
+// readdress gives an answer the id that the client used.
+func (d *Desk) readdress(answer *wire.Message, id wire.ID) *wire.Message {
+	return readdress(d.cfg.Log, answer, id)
+}
+
+func readdress(log *slog.Logger, answer *wire.Message, id wire.ID) *wire.Message {
+	out, err := answer.WithID(id)
+	if err != nil {
+		return failure(log, id, wire.CodeInternal, "the server's answer cannot be read")
+	}
+	return out
 }
 
 // sentence is what the model reads. The page's address is for its people; it
 // carries no authority.
-func (c *conn) sentence(o verbatim.Outcome) string {
+func (d *Desk) sentence(o verbatim.Outcome) string {
 	text := o.Sentence()
 	if o.Status != verbatim.StatusApprovalRequired {
 		return text
 	}
-	if o.Code == verbatim.CodeApprovalRequired && c.cfg.Page != "" {
-		text += " Ask your user to open " + c.cfg.Page + " and decide there."
+	if o.Code == verbatim.CodeApprovalRequired && d.cfg.Page != "" {
+		text += " Ask your user to open " + d.cfg.Page + " and decide there."
 	}
 	if o.ActionID != "" {
 		text += " Action: " + o.ActionID + "."

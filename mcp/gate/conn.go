@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
@@ -16,29 +15,14 @@ import (
 // give up after 60 s.
 const DefaultWait = 50 * time.Second
 
-// Config is one client before one server.
-type Config struct {
-	Gate    *verbatim.Gate   // required
-	Session verbatim.Session // required; from configuration, never from the client
-	Server  string           // the server's name in the catalog; required
-	Binder  Binder           // required
-	Wait    time.Duration    // 0 means DefaultWait
-	Page    string           // address of the approvers' page, for people; carries no authority
-	Log     *slog.Logger     // nil discards
-	// Waiting, if not nil, is told of a call that is held while people decide.
-	Waiting func(verbatim.Outcome)
-}
-
 // conn is one client connection with the server behind it.
 type conn struct {
-	cfg    Config
 	log    *slog.Logger
 	client *wire.Writer
-	up     *upstream
-	list   listing
-	// loading lets one listing run at a time.
-	loading sync.Mutex
-	calls   sync.WaitGroup
+	up     *Stream
+	roster *Roster
+	desk   *Desk
+	calls  sync.WaitGroup
 
 	mu    sync.Mutex
 	live  map[string]*flight // requests of the client in flight, by id
@@ -62,21 +46,19 @@ const answerGrace = 5 * time.Second
 // returns. It fails with the error of the stream that broke; the end of a
 // stream is no failure.
 func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut io.Reader, serverIn io.Writer) error {
-	if cfg.Gate == nil || cfg.Binder == nil || cfg.Server == "" {
-		return errors.New("gateway without gate, binder or server name")
+	if cfg.Binder == nil {
+		return errors.New("gateway without binder")
 	}
-	if err := cfg.Session.Validate(); err != nil {
+	if err := cfg.check(); err != nil {
 		return err
 	}
-	if cfg.Wait <= 0 {
-		cfg.Wait = DefaultWait
-	}
-	log := cfg.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	c := &conn{cfg: cfg, log: log, client: wire.NewWriter(client), up: newUpstream(serverOut, serverIn, log),
+	c := &conn{log: cfg.Log, client: wire.NewWriter(client), up: NewStream(serverOut, serverIn, cfg.Log),
 		live: map[string]*flight{}, asked: map[string]bool{}}
+	c.roster = NewRoster(cfg.Server, cfg.Binder, c.page)
+	var err error
+	if c.desk, err = NewDesk(cfg, c.roster, c.up, &c.calls); err != nil {
+		return err
+	}
 	return c.serve(ctx, client)
 }
 
@@ -84,7 +66,7 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ends := make(chan error, 2)
-	go func() { ends <- c.up.listen(c.fromServer) }()
+	go func() { ends <- c.up.Listen(c.fromServer) }()
 	go func() { ends <- c.readClient(ctx, client) }()
 	var err error
 	select {
@@ -151,7 +133,9 @@ func (c *conn) request(ctx context.Context, m *wire.Message) {
 		defer c.calls.Done()
 		answer := c.pass
 		if call {
-			answer = c.call
+			answer = func(ctx context.Context, m *wire.Message, f *flight) *wire.Message {
+				return c.desk.Call(ctx, m, c.trip(f))
+			}
 		}
 		a := answer(ctx, m, f)
 		if c.end(m.ID()) && a != nil {
@@ -203,18 +187,18 @@ func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 	if err != nil {
 		return c.failure(m.ID(), wire.CodeInvalidParams, "the request cannot be read in one way")
 	}
-	answer, err := c.up.ask(ctx, out, func(id wire.ID) { c.sent(f, id) })
+	answer, err := c.up.Ask(ctx, out, c.trip(f))
 	if err != nil {
 		return c.failure(m.ID(), wire.CodeInternal, c.unanswered(ctx))
 	}
 	if m.Method() == "tools/list" && answer.Kind() == wire.KindResult {
-		c.list.stale()
-		if answer, err = c.show(answer); err != nil {
+		c.roster.Stale()
+		if answer, err = c.roster.Show(answer); err != nil {
 			c.log.Warn("a tool list was refused", "error", err)
 			return c.failure(m.ID(), wire.CodeInternal, "the server's tool list cannot be read in one way")
 		}
 	}
-	return c.readdress(answer, m.ID())
+	return readdress(c.log, answer, m.ID())
 }
 
 // unanswered says why a request that was passed on has no answer.
@@ -230,19 +214,41 @@ func (c *conn) unanswered(ctx context.Context) string {
 	return "the server gave no answer"
 }
 
-// readdress gives an answer the id that the client used.
-func (c *conn) readdress(answer *wire.Message, id wire.ID) *wire.Message {
-	out, err := answer.WithID(id)
-	if err != nil {
-		return c.failure(id, wire.CodeInternal, "the server's answer cannot be read")
-	}
-	return out
+// trip notes the id under which a request leaves.
+func (c *conn) trip(f *flight) Trip {
+	return Trip{Sent: func(id wire.ID) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		f.upstream = id
+	}}
 }
 
-func (c *conn) sent(f *flight, id wire.ID) {
+// page asks for one page of the server's tools.
+func (c *conn) page(ctx context.Context, cursor string) (*wire.Message, error) {
+	m, err := ListTools(cursor)
+	if err == nil {
+		m, err = c.inEra(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.up.Ask(ctx, m, Trip{})
+}
+
+// inEra gives a request of ours the per-request _meta that the client's
+// latest request had: in the stateless era a server refuses one without.
+func (c *conn) inEra(m *wire.Message) (*wire.Message, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	f.upstream = id
+	meta := c.meta
+	c.mu.Unlock()
+	if meta == nil {
+		return m, nil
+	}
+	m, err := m.WithMember("/params/_meta", meta)
+	if err != nil {
+		return nil, err
+	}
+	return m.Without("/params/_meta/progressToken")
 }
 
 func (c *conn) send(m *wire.Message) {
@@ -254,10 +260,5 @@ func (c *conn) send(m *wire.Message) {
 func (c *conn) fail(id wire.ID, code wire.Code, text string) { c.send(c.failure(id, code, text)) }
 
 func (c *conn) failure(id wire.ID, code wire.Code, text string) *wire.Message {
-	m, err := wire.NewError(id, code, text, nil)
-	if err != nil { // only a text that is no Unicode could do that
-		c.log.Error("an error could not be built", "error", err)
-		return nil
-	}
-	return m
+	return failure(c.log, id, code, text)
 }

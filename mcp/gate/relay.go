@@ -18,7 +18,7 @@ func (c *conn) notification(m *wire.Message) {
 	}
 	out, err := m.WithoutOwnMeta()
 	if err == nil {
-		err = c.up.out.Write(out)
+		err = c.up.Tell(out)
 	}
 	if err != nil {
 		c.log.Warn("a notification did not reach the server", "error", err)
@@ -50,7 +50,7 @@ func (c *conn) cancelled(m *wire.Message) {
 	}
 	out, err := m.WithMember("/params/requestId", known.Raw())
 	if err == nil {
-		err = c.up.out.Write(out)
+		err = c.up.Tell(out)
 	}
 	if err != nil {
 		c.log.Warn("a cancellation did not reach the server", "error", err)
@@ -76,7 +76,7 @@ func (c *conn) fromServer(m *wire.Message) {
 			return
 		}
 	case m.Method() == "notifications/tools/list_changed":
-		c.list.stale()
+		c.roster.Stale()
 	case m.Method() == "notifications/cancelled":
 		c.forgetOwed(m)
 	}
@@ -90,7 +90,7 @@ func (c *conn) fromServer(m *wire.Message) {
 
 func (c *conn) refuseServer(id wire.ID) {
 	if m := c.failure(id, wire.CodeMethodNotFound, "this method does not pass the gateway"); m != nil {
-		if err := c.up.out.Write(m); err != nil {
+		if err := c.up.Tell(m); err != nil {
 			c.log.Warn("the server could not be answered", "error", err)
 		}
 	}
@@ -129,7 +129,7 @@ func (c *conn) answerToServer(m *wire.Message) {
 		c.log.Warn("an answer of the client to nothing was dropped", "id", strconv.Quote(m.ID().Key()))
 		return
 	}
-	if err := c.up.out.Write(m); err != nil {
+	if err := c.up.Tell(m); err != nil {
 		c.log.Warn("an answer did not reach the server", "error", err)
 	}
 }

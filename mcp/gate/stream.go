@@ -13,9 +13,32 @@ import (
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
-// upstream is the server's end: requests of ours with ids of ours, answers
-// matched by id, everything else handed to the connection.
-type upstream struct {
+// Line speaks to one server. Implementations are safe for concurrent use.
+type Line interface {
+	// Ask sends a request under an id of the line's own and waits for its
+	// answer. It fails with execute.ErrNotRun if nothing has reached the server,
+	// and with execute.ErrLost or the context's error if no answer can or did
+	// come.
+	Ask(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error)
+	// Run is Ask for the run of a tool: after a deadline it goes on listening
+	// for a while, because an answer settles what was called uncertain
+	// meanwhile; after a cancellation it does not.
+	Run(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error)
+}
+
+// Trip is what a request has with it on its way to a server.
+type Trip struct {
+	// Sent is told the id just before the frame leaves, so that a cancellation
+	// that follows on its heels finds it; it may be nil.
+	Sent func(wire.ID)
+	// Beside gets what the server sends in the course of this request, where
+	// the transport tells; it may be nil. It must not block for long.
+	Beside func(*wire.Message)
+}
+
+// Stream is a Line to a server over two streams: requests with ids of its
+// own, answers matched by id, everything else handed to whoever listens.
+type Stream struct {
 	out  *wire.Writer
 	in   *wire.Reader
 	log  *slog.Logger
@@ -26,35 +49,38 @@ type upstream struct {
 	waiting map[string]chan *wire.Message
 }
 
-func newUpstream(in io.Reader, out io.Writer, log *slog.Logger) *upstream {
-	return &upstream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log,
+var _ Line = (*Stream)(nil)
+
+// NewStream returns a Stream that reads a server's output and writes its
+// input. Somebody must call Listen.
+func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
+	return &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log,
 		gone: make(chan struct{}), waiting: map[string]chan *wire.Message{}}
 }
 
 // errGone says that the server's stream has ended.
 var errGone = errors.New("the server has gone")
 
-// ask sends a request under an id of our own and waits for its answer. sent
-// is told the id just before the frame leaves, so that a cancellation that
-// follows on its heels finds it; it may be nil.
-//
-// It fails with execute.ErrNotRun if no byte left, and with execute.ErrLost
-// or the context's error if no answer can or did come.
-func (u *upstream) ask(ctx context.Context, m *wire.Message, sent func(wire.ID)) (*wire.Message, error) {
-	return u.exchange(ctx, m, sent, 0)
+// Ask sends a request and waits for its answer; see [Line].
+func (u *Stream) Ask(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error) {
+	return u.exchange(ctx, m, t.Sent, 0)
 }
 
-// run asks for the run of a tool. After a deadline it goes on listening for a
-// while, because an answer settles what was called uncertain meanwhile; after
-// a cancellation it does not.
-func (u *upstream) run(ctx context.Context, m *wire.Message, sent func(wire.ID)) (*wire.Message, error) {
-	return u.exchange(ctx, m, sent, lateFor)
+// Run asks for the run of a tool; see [Line].
+func (u *Stream) Run(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error) {
+	return u.exchange(ctx, m, t.Sent, LateFor)
 }
 
-// lateFor is how long an answer is listened for after the time of a run.
-const lateFor = 15 * time.Minute
+// Tell sends what wants no answer.
+func (u *Stream) Tell(m *wire.Message) error { return u.out.Write(m) }
 
-func (u *upstream) exchange(ctx context.Context, m *wire.Message, sent func(wire.ID), late time.Duration) (*wire.Message, error) {
+// Gone is closed when the server's stream has ended.
+func (u *Stream) Gone() <-chan struct{} { return u.gone }
+
+// LateFor is how long an answer is listened for after the time of a run.
+const LateFor = 15 * time.Minute
+
+func (u *Stream) exchange(ctx context.Context, m *wire.Message, sent func(wire.ID), late time.Duration) (*wire.Message, error) {
 	id, answer := u.register()
 	defer u.forget(id)
 	m, err := m.WithID(id)
@@ -87,7 +113,7 @@ func (u *upstream) exchange(ctx context.Context, m *wire.Message, sent func(wire
 	}
 }
 
-func (u *upstream) lateAnswer(ctx context.Context, answer <-chan *wire.Message, late time.Duration) (*wire.Message, error) {
+func (u *Stream) lateAnswer(ctx context.Context, answer <-chan *wire.Message, late time.Duration) (*wire.Message, error) {
 	end := time.NewTimer(late)
 	defer end.Stop()
 	select {
@@ -101,7 +127,7 @@ func (u *upstream) lateAnswer(ctx context.Context, answer <-chan *wire.Message, 
 }
 
 // lastAnswer: an answer may have come just before the stream ended.
-func (u *upstream) lastAnswer(answer <-chan *wire.Message) (*wire.Message, error) {
+func (u *Stream) lastAnswer(answer <-chan *wire.Message) (*wire.Message, error) {
 	select {
 	case a, ok := <-answer:
 		return answered(a, ok)
@@ -128,7 +154,7 @@ func writeError(err error) error {
 	return fmt.Errorf("%w: %w", execute.ErrLost, err)
 }
 
-func (u *upstream) register() (wire.ID, <-chan *wire.Message) {
+func (u *Stream) register() (wire.ID, <-chan *wire.Message) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.next++
@@ -138,7 +164,7 @@ func (u *upstream) register() (wire.ID, <-chan *wire.Message) {
 	return id, answer
 }
 
-func (u *upstream) forget(id wire.ID) {
+func (u *Stream) forget(id wire.ID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.waiting, id.Key())
@@ -146,7 +172,7 @@ func (u *upstream) forget(id wire.ID) {
 
 // take hands an answer to whoever asked. ok is false for an answer to
 // nothing: it came too late or was never asked for, and goes nowhere.
-func (u *upstream) take(m *wire.Message) (ok bool) {
+func (u *Stream) take(m *wire.Message) (ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	answer, ok := u.waiting[m.ID().Key()]
@@ -157,9 +183,9 @@ func (u *upstream) take(m *wire.Message) (ok bool) {
 	return ok
 }
 
-// listen reads the server until its stream ends. other gets what is no
+// Listen reads the server until its stream ends. other gets what is no
 // answer to a request of ours.
-func (u *upstream) listen(other func(*wire.Message)) error {
+func (u *Stream) Listen(other func(*wire.Message)) error {
 	defer close(u.gone)
 	for {
 		m, err := u.in.Read()
@@ -182,7 +208,7 @@ func (u *upstream) listen(other func(*wire.Message)) error {
 
 // refuse ends the request whose answer could not be read: the asker learns
 // that nothing can be known.
-func (u *upstream) refuse(bad *wire.Error) {
+func (u *Stream) refuse(bad *wire.Error) {
 	if bad.ID.IsZero() {
 		return
 	}

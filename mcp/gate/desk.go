@@ -1,0 +1,244 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// Config is one client before one server.
+type Config struct {
+	Gate    *verbatim.Gate   // required
+	Session verbatim.Session // required; from configuration, never from the client
+	Server  string           // the server's name in the catalog; required
+	Binder  Binder           // required by Serve
+	Wait    time.Duration    // 0 means DefaultWait
+	Page    string           // address of the approvers' page, for people; carries no authority
+	Log     *slog.Logger     // nil discards
+	// Waiting, if not nil, is told of a call that is held while people decide.
+	Waiting func(verbatim.Outcome)
+	// Allowed, if not nil, says which of the server's tools exist for this
+	// session at all, by catalog name. The others are unknown to it.
+	Allowed func(tool string) bool
+}
+
+func (c *Config) check() error {
+	if c.Gate == nil || c.Server == "" {
+		return errors.New("gateway without gate or server name")
+	}
+	if err := c.Session.Validate(); err != nil {
+		return err
+	}
+	if c.Wait <= 0 {
+		c.Wait = DefaultWait
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Desk takes the tool calls of one session to one server through the Gate. It
+// is safe for concurrent use.
+type Desk struct {
+	cfg    Config
+	roster *Roster
+	line   Line
+	runs   *sync.WaitGroup // runs may outlive their calls; the line must outlive them
+}
+
+// NewDesk checks the configuration. runs counts what still needs the line; the
+// caller waits for it before the line is closed.
+func NewDesk(cfg Config, roster *Roster, line Line, runs *sync.WaitGroup) (*Desk, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	return &Desk{cfg: cfg, roster: roster, line: line, runs: runs}, nil
+}
+
+// Call takes one tools/call request, in which the tool has the server's name,
+// through the Gate and returns the answer for the client.
+func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Message {
+	if _, found, err := m.Member("/params/task"); found || err != nil {
+		return d.failure(m.ID(), wire.CodeInvalidParams, "calls as tasks do not pass the gateway")
+	}
+	proposed, err := d.proposed(m)
+	if err != nil {
+		return d.failure(m.ID(), wire.CodeInvalidParams, err.Error())
+	}
+	if err := d.roster.Load(ctx); err != nil {
+		d.cfg.Log.Warn("the server's tools could not be listed", "server", d.cfg.Server, "error", err)
+		return d.failure(m.ID(), wire.CodeInternal, "the server's tools could not be listed; nothing was called")
+	}
+	t := &tools{desk: d, message: m, trip: trip, reload: func() error { return d.roster.Load(ctx) }}
+	through := d.cfg.Gate.With(t)
+	o, err := through.Call(ctx, d.cfg.Session, proposed)
+	d.runs.Add(1)
+	go func() { defer d.runs.Done(); through.Wait() }()
+	if err != nil {
+		d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
+	}
+	return d.answer(m, t, o)
+}
+
+func (d *Desk) failure(id wire.ID, code wire.Code, text string) *wire.Message {
+	return failure(d.cfg.Log, id, code, text)
+}
+
+func failure(log *slog.Logger, id wire.ID, code wire.Code, text string) *wire.Message {
+	m, err := wire.NewError(id, code, text, nil)
+	if err != nil { // only a text that is no Unicode could do that
+		log.Error("an error could not be built", "error", err)
+		return nil
+	}
+	return m
+}
+
+// proposed reads the call from the client's own bytes.
+func (d *Desk) proposed(m *wire.Message) (verbatim.Call, error) {
+	call := verbatim.Call{Tool: d.cfg.Server + "." + m.Name(), Arguments: m.Arguments(),
+		ArgumentsAbsent: m.Arguments() == nil, CallID: string(m.ID().Raw()), Wait: d.cfg.Wait, Suspended: d.cfg.Waiting}
+	for key, into := range map[string]*string{
+		wire.MetaApproval: &call.Approval, wire.MetaIdempotencyKey: &call.IdempotencyKey,
+		wire.MetaSupersedes: &call.Supersedes,
+	} {
+		raw, found, err := m.Meta(key)
+		if err != nil {
+			return verbatim.Call{}, fmt.Errorf("_meta cannot be read in one way")
+		}
+		if !found {
+			continue
+		}
+		v, err := canon.Decode(raw, canon.Options{})
+		if err != nil || v.Kind() != canon.String || v.Text() == "" || len(v.Text()) > maxKey {
+			return verbatim.Call{}, fmt.Errorf("_meta %s must be a string of 1 to %d bytes", key, maxKey)
+		}
+		*into = v.Text()
+	}
+	return call, nil
+}
+
+// maxKey is the longest idempotency key or action id, in bytes.
+const maxKey = 255
+
+// tools is the tool set of one call: it remembers the client's message, so
+// that what is sent on differs from it in the closed list only.
+type tools struct {
+	desk    *Desk
+	message *wire.Message
+	trip    Trip
+	// reload lists the server's tools again if they have changed: a call that
+	// waited must not run on the definition that it began with.
+	reload func() error
+	// reply is the server's answer to the run itself. The run may outlive the
+	// call, so another goroutine may set it late.
+	reply atomic.Pointer[wire.Message]
+}
+
+// Tool finds a tool of this server by its catalog name.
+func (t *tools) Tool(name string) (verbatim.Bound, bool) {
+	prefix := t.desk.cfg.Server + "."
+	if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+		return verbatim.Bound{}, false
+	}
+	if t.desk.cfg.Allowed != nil && !t.desk.cfg.Allowed(name) {
+		return verbatim.Bound{}, false
+	}
+	if err := t.reload(); err != nil {
+		t.desk.cfg.Log.Warn("the server's tools could not be listed again", "error", err)
+		return verbatim.Bound{}, false
+	}
+	found, ok := t.desk.roster.find(name[len(prefix):])
+	if !ok {
+		return verbatim.Bound{}, false
+	}
+	return verbatim.Bound{Tool: found.tool, Refused: found.refused,
+		Handler: &forward{tools: t, name: name[len(prefix):]}}, true
+}
+
+// forward sends one run to the server.
+type forward struct {
+	tools *tools
+	name  string
+}
+
+// Handle sends the client's message with the frozen arguments in it.
+func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output, error) {
+	m, err := f.message(in)
+	if err != nil {
+		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
+	}
+	var trip Trip // a preview is nothing that the client knows of
+	if !in.Preview() {
+		trip = f.tools.trip
+	}
+	answer, err := f.tools.desk.line.Run(ctx, m, trip)
+	if err != nil {
+		return execute.Output{}, err
+	}
+	if !in.Preview() {
+		f.tools.reply.Store(answer)
+	}
+	return output(answer)
+}
+
+func (f *forward) message(in execute.Input) (*wire.Message, error) {
+	m, err := f.tools.message.WithoutOwnMeta()
+	if err != nil {
+		return nil, err
+	}
+	if in.Preview() { // a progress token names the run, not the preview
+		if m, err = m.Without("/params/_meta/progressToken"); err != nil {
+			return nil, err
+		}
+	}
+	if m, err = m.WithName(f.name); err != nil {
+		return nil, err
+	}
+	return m.WithArguments(in.JSON())
+}
+
+// output reads the server's answer. An error response is the server's own
+// word that the tool did not do it.
+func output(answer *wire.Message) (execute.Output, error) {
+	if answer.Kind() == wire.KindError {
+		return execute.Output{Bytes: answer.Fault(), IsError: true}, nil
+	}
+	flag, found, err := answer.Member("/result/isError")
+	if err != nil {
+		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, err)
+	}
+	if said := string(flag); found && said != "true" && said != "false" || !bytes.HasPrefix(answer.Result(), []byte("{")) {
+		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, errMalformed)
+	}
+	done, err := complete(answer)
+	if err != nil {
+		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, err)
+	}
+	return execute.Output{Bytes: answer.Result(), IsError: string(flag) == "true" || !done}, nil
+}
+
+// complete reports whether the tool says that it is done (MCP 2026-07-28,
+// resultType; servers of earlier revisions send none). One that asks for input
+// has, by its own word, not done it yet.
+func complete(answer *wire.Message) (bool, error) {
+	raw, found, err := answer.Member("/result/resultType")
+	if err != nil || !found {
+		return err == nil, err
+	}
+	return string(raw) == `"complete"`, nil
+}
+
+// errMalformed: the server answered, but not with the result of a tool. What
+// it did is not known.
+var errMalformed = errors.New("the server's answer is no tool result")
