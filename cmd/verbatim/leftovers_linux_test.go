@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +43,45 @@ func TestG21ReconnectsLeaveNoServerBehind(t *testing.T) {
 		}
 		return p.daemon().State.Attached == 0
 	})
+}
+
+// A server that dies behind the endpoint is started again when it is needed,
+// with growing pauses; what it has left behind is cleared away.
+func TestServeStartsADeadServerAgain(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "10ms")
+	pids := filepath.Join(t.TempDir(), "pids")
+	p.env = append(p.env, "LC_ALL="+pids) // a variable that a server gets
+	s := p.serve(`  mortal: {command: sh, args: ["-c", "sleep 300 & echo $! >>\"$LC_ALL\"; echo $$ >>\"$LC_ALL\"; exec notes-mcp"]}` + "\n")
+	c := s.client("2025-11-25")
+	lists := func() bool {
+		list, err := c.ListTools(s.context(), nil)
+		return err == nil && len(list.Tools) == 2
+	}
+	read := func() []string {
+		text, err := os.ReadFile(pids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(text))
+	}
+	for range 4 {
+		p.eventually("the server lists its tools", lists)
+		started := read()
+		if err := exec.Command("kill", "-9", started[len(started)-1]).Run(); err != nil {
+			t.Fatal(err)
+		}
+		p.eventually("it is gone with its child", func() bool {
+			return !runs(t, started[len(started)-1]) && !runs(t, started[len(started)-2])
+		})
+	}
+	p.eventually("the server lists its tools", lists)
+	endDaemon(string(p.home))
+	for _, pid := range read() {
+		if runs(t, pid) {
+			t.Errorf("process %s was left behind", pid)
+		}
+	}
 }
 
 // runs reports whether a process is there and is not just waiting to be

@@ -22,7 +22,7 @@ func serveCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
-		Long:  "Run the daemon in the foreground until Ctrl-C: it owns the store, serves the\napprovers' page and starts MCP servers for its clients. The other commands start\none by themselves; serve is for running it under a supervisor, or with another\nconfiguration.",
+		Long:  "Run the daemon in the foreground until Ctrl-C: it owns the store, serves the\napprovers' page and starts MCP servers for its clients. The other commands start\none by themselves; serve is for running it under a supervisor, with another\nconfiguration, or with an endpoint for MCP clients over HTTP.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, cfg, err := configured(path)
@@ -73,6 +73,9 @@ func serveInForeground(ctx context.Context, home config.Home, cfg config.Config,
 			return
 		}
 		fmt.Fprintln(s.out, "page:", state.Page)
+		if state.Endpoint != "" {
+			fmt.Fprintln(s.out, "endpoint:", state.Endpoint+"/mcp")
+		}
 	})
 }
 
@@ -109,10 +112,18 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 		return err
 	}
 	defer p.close()
+	clients, err := p.endpoint()
+	if err != nil {
+		return err
+	}
+	if clients != nil {
+		idle = 0 // clients of the endpoint come and go
+	}
 	origin := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
-		Attach: p.attach(func() string { return origin }),
+		Endpoint: clients,
+		Attach:   p.attach(func() string { return origin }),
 		Pages: func(at string) (http.Handler, error) {
 			origin = at // before anything serves
 			return web.New(web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: at})

@@ -84,6 +84,9 @@ func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) 
 		if !ok {
 			return "", c, fmt.Errorf("no server of that name is declared; the configuration has: %s", declaredNames(p.cfg.Servers))
 		}
+		if declared.URL != "" {
+			return "", c, errors.New("this server has a URL; clients reach it at the endpoint of verbatim serve")
+		}
 		c = gate.Command{Path: declared.Command, Args: declared.Args, Env: withEnv(h.Env, declared.Env), Dir: declared.Dir}
 		if c.Dir == "" {
 			c.Dir = h.Dir

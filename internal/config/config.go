@@ -24,14 +24,67 @@ type Config struct {
 	Idle time.Duration
 	// Servers are MCP servers by name.
 	Servers map[string]Server
+	// Endpoint is nil where only wrap reaches the servers.
+	Endpoint *Endpoint
 }
 
-// Server is how to start one MCP server.
+// Server is how to reach one MCP server: a command, or a URL.
 type Server struct {
 	Command string
 	Args    []string
 	Env     map[string]string
 	Dir     string
+
+	URL        string
+	Credential *Credential // the gateway's own, for a URL; nil sends none
+	CA         *string     // file of certificates that vouch for the URL's server; nil: the system's alone
+
+	// Resources are patterns of URIs and Prompts of names that clients of the
+	// endpoint may use. None means none.
+	Resources []string
+	Prompts   []string
+}
+
+// Secret is where a secret text is found. Exactly one field is set.
+type Secret struct {
+	Env     string   // a variable of the daemon's own environment
+	File    string   // the first line of a file that only its owner can read
+	Command []string // the first line that a program prints
+}
+
+// Credential is the header that authenticates the gateway to a server.
+type Credential struct {
+	Secret
+	Header string // default Authorization
+	Prefix string // before the secret; default "Bearer " for Authorization
+}
+
+// Endpoint is where MCP clients reach the declared servers over HTTP.
+type Endpoint struct {
+	Listen    string // loopback, unless Cert and Key are set
+	Cert, Key string // files
+	// Hosts are served besides the address that is listened on; Origins are web
+	// pages that may speak to it.
+	Hosts   []string
+	Origins []string
+	Servers []string // that stand behind it; none means all that are declared
+	// NameLimit is the longest name of a tool: 64 to 128.
+	NameLimit int
+	Tokens    []Token
+}
+
+// Token is one static bearer token, and what it stands for.
+type Token struct {
+	Name   string
+	SHA256 string // of the token, in hex; or
+	Secret Secret // where the token itself is
+
+	Principal string
+	Owner     string // default: the principal
+	Agent     string
+	Roles     []string
+	Servers   []string // that exist for it; required
+	Tools     []string // patterns of server.tool that exist for it; none means all of these servers
 }
 
 // The defaults and ranges.
@@ -67,7 +120,7 @@ func Load(h Home, path string, optional bool) (Config, error) {
 
 // located makes paths absolute and fills in those of the home.
 func (c Config) located(h Home, dir string) Config {
-	for _, p := range []*string{&c.Catalog, &c.Policy} {
+	for _, p := range append(c.files(), &c.Catalog, &c.Policy) {
 		if *p != "" && !filepath.IsAbs(*p) {
 			*p = filepath.Join(dir, *p)
 		}
@@ -79,4 +132,24 @@ func (c Config) located(h Home, dir string) Config {
 		c.Policy = h.Policy()
 	}
 	return c
+}
+
+// files are the paths of the endpoint and the servers.
+func (c Config) files() []*string {
+	var out []*string
+	for _, s := range c.Servers {
+		if s.Credential != nil {
+			out = append(out, &s.Credential.File)
+		}
+		if s.CA != nil {
+			out = append(out, s.CA)
+		}
+	}
+	if e := c.Endpoint; e != nil {
+		out = append(out, &e.Cert, &e.Key)
+		for i := range e.Tokens {
+			out = append(out, &e.Tokens[i].Secret.File)
+		}
+	}
+	return out
 }

@@ -145,3 +145,74 @@ func write(t *testing.T, dir, text string) string {
 	}
 	return path
 }
+
+const endpointText = `servers:
+  files: {command: npx, resources: ["file:///srv/**"], prompts: ["*"]}
+  far:
+    url: https://mcp.example.com/mcp
+    credential: {env: FAR_TOKEN}
+    ca: far.pem
+endpoint:
+  listen: 127.0.0.1:9000
+  hosts: [gate.example.com]
+  tokens:
+    - name: ci
+      sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+      principal: ada
+      agent: builder
+      roles: [clerk]
+      servers: [files, far]
+      tools: ["files.*"]
+`
+
+func TestEndpointIsRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got, err := config.Load("/home/x", write(t, dir, endpointText), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := filepath.Join(dir, "far.pem")
+	servers := map[string]config.Server{
+		"files": {Command: "npx", Resources: []string{"file:///srv/**"}, Prompts: []string{"*"}},
+		"far": {URL: "https://mcp.example.com/mcp", CA: &ca,
+			Credential: &config.Credential{Secret: config.Secret{Env: "FAR_TOKEN"}, Header: "Authorization", Prefix: "Bearer "}},
+	}
+	if diff := cmp.Diff(servers, got.Servers); diff != "" {
+		t.Errorf("servers (-want +got):\n%s", diff)
+	}
+	want := &config.Endpoint{Listen: "127.0.0.1:9000", Hosts: []string{"gate.example.com"}, NameLimit: 64, Tokens: []config.Token{{
+		Name: "ci", SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", Principal: "ada", Owner: "ada",
+		Agent: "builder", Roles: []string{"clerk"}, Servers: []string{"files", "far"}, Tools: []string{"files.*"}}}}
+	if diff := cmp.Diff(want, got.Endpoint); diff != "" {
+		t.Errorf("endpoint (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnEndpointThatWouldBeOpenIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"no tokens", endpointText[strings.Index(endpointText, "  tokens:"):], "", "endpoint.tokens: is needed"},
+		{"the whole network in the clear", "127.0.0.1:9000", "0.0.0.0:9000", "tokens never travel in the clear"},
+		{"a host name", "127.0.0.1:9000", "localhost:9000", "must be an address with a port"},
+		{"a token for no server", "      servers: [files, far]\n", "", "tokens[0].servers: is needed"},
+		{"a token for an unknown server", "servers: [files, far]", "servers: [none]", "is not behind the endpoint"},
+		{"a token that is no digest", "sha256: e3b0", "sha256: E3B0", "must be 64 hex digits"},
+		{"a token of two sources", "      principal: ada\n", "      principal: ada\n      env: X\n", "stands alone"},
+		{"no principal", "      principal: ada\n", "", "principal: is needed"},
+		{"a secret of two sources", "{env: FAR_TOKEN}", "{env: FAR_TOKEN, file: x}", "exactly one of env, file and command"},
+		{"a header of MCP", "{env: FAR_TOKEN}", "{env: FAR_TOKEN, header: Mcp-Name}", "none of MCP's own"},
+		{"a user in the URL", "https://mcp", "https://user:pass@mcp", "without a user"},
+		{"a URL beside a command", "    url:", "    command: x\n    url:", "not both"},
+		{"a key without its certificate", "  listen:", "  key: k.pem\n  listen:", "come together"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(endpointText, tt.old, tt.new, 1)
+			_, err := config.Load("/home/x", write(t, t.TempDir(), text), false)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}

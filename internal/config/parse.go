@@ -36,7 +36,14 @@ func parse(file string, text []byte, c *Config) error {
 		"wait":    duration(&c.Wait, time.Millisecond, MaxWait),
 		"idle":    duration(&c.Idle, MinIdle, MaxIdle),
 		"servers": func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
+		"endpoint": func(r *reader, n *yaml.Node, at string) {
+			c.Endpoint = r.endpoint(n, at)
+			r.last = append(r.last, func() { r.behind(n, at, c) })
+		},
 	})
+	for _, check := range r.last {
+		check()
+	}
 	return errors.Join(r.faults...)
 }
 
@@ -54,6 +61,7 @@ func syntax(file, text string) error {
 type reader struct {
 	file   string
 	faults []error
+	last   []func() // checks of one part against another
 }
 
 // field reads the value of one field.
@@ -150,28 +158,6 @@ func (r *reader) listen(n *yaml.Node, at string, into *string) {
 		return
 	}
 	*into = v
-}
-
-func (r *reader) servers(n *yaml.Node, at string) map[string]Server {
-	out := map[string]Server{}
-	r.each(n, at, func(key, value *yaml.Node, here string) {
-		if !ServerName.MatchString(key.Value) {
-			r.fault(key, here, "a name has 1 to 40 of a-z, 0-9 and -")
-			return
-		}
-		var s Server
-		r.object(value, here, map[string]field{
-			"command": words(&s.Command),
-			"dir":     words(&s.Dir),
-			"args":    func(r *reader, n *yaml.Node, at string) { s.Args = r.list(n, at) },
-			"env":     func(r *reader, n *yaml.Node, at string) { s.Env = r.variables(n, at) },
-		})
-		if s.Command == "" {
-			r.fault(value, join(here, "command"), "is needed")
-		}
-		out[key.Value] = s
-	})
-	return out
 }
 
 func (r *reader) list(n *yaml.Node, at string) []string {

@@ -31,6 +31,8 @@ type Config struct {
 	Pages func(origin string) (http.Handler, error)
 	// Attach starts the server of a client. Its error goes to the client.
 	Attach func(h Hello, notes *Notes) (Upstream, error)
+	// Endpoint is the address for MCP clients over HTTP; nil: there is none.
+	Endpoint *Endpoint
 	// Idle is how long a daemon without work stays; 0 means until it is told.
 	Idle time.Duration
 	// Reload is called every second; nil does nothing.
@@ -47,6 +49,7 @@ type Daemon struct {
 	log      *slog.Logger
 	state    State
 	attached *attachments
+	clients  Clients // of the endpoint; zero if there is none
 
 	serving context.Context // ends when calls are no longer taken
 	stop    context.CancelFunc
@@ -84,11 +87,15 @@ func Run(ctx context.Context, lock *Lock, cfg Config) error {
 	if err != nil {
 		return errors.Join(err, control.Close())
 	}
-	return d.serve(control, page, pages)
+	clients, err := d.openEndpoint()
+	if err != nil {
+		return errors.Join(err, control.Close())
+	}
+	return d.serve(control, page, clients, pages)
 }
 
 // serve runs both servers and the sweeper until the end.
-func (d *Daemon) serve(control, page net.Listener, pages http.Handler) error {
+func (d *Daemon) serve(control, page, clients net.Listener, pages http.Handler) error {
 	// The context of requests must outlive d.serving: answers of calls that
 	// finish at the end still go out.
 	servers := []*http.Server{
@@ -96,15 +103,20 @@ func (d *Daemon) serve(control, page net.Listener, pages http.Handler) error {
 		{Handler: d.noticed(pages), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
 			WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10},
 	}
+	listeners := []net.Listener{control, page}
+	if clients != nil {
+		servers, listeners = append(servers, d.endpointServer()), append(listeners, clients)
+	}
 	failed := make(chan error, len(servers))
-	go func() { failed <- servers[0].Serve(control) }()
-	go func() { failed <- servers[1].Serve(page) }()
+	for i, s := range servers {
+		go func() { failed <- s.Serve(listeners[i]) }()
+	}
 	if err := writeState(d.cfg.Home, d.state); err != nil {
-		d.stop()
-		return errors.Join(err, control.Close())
+		d.end(servers)
+		return err
 	}
 	defer os.Remove(d.cfg.Home.State())
-	d.log.Info("serving", "page", d.state.Page, "socket", d.state.Socket, "version", d.state.Build.Version)
+	d.log.Info("serving", "page", d.state.Page, "endpoint", d.state.Endpoint, "socket", d.state.Socket, "version", d.state.Build.Version)
 	if d.cfg.Ready != nil {
 		d.cfg.Ready(d.state)
 	}
@@ -125,6 +137,9 @@ func (d *Daemon) end(servers []*http.Server) {
 	defer cancel()
 	if d.attached.end(ctx) != nil {
 		d.log.Warn("runs were still going when the daemon ended; they are uncertain")
+	}
+	if d.clients.End != nil {
+		d.clients.End(ctx)
 	}
 	for _, s := range servers {
 		if s.Shutdown(ctx) != nil {

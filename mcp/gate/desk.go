@@ -76,7 +76,7 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 	if err != nil {
 		return d.failure(m.ID(), wire.CodeInvalidParams, err.Error())
 	}
-	if err := d.roster.Load(ctx); err != nil {
+	if err := d.roster.LoadFor(ctx, m.Name()); err != nil {
 		d.cfg.Log.Warn("the server's tools could not be listed", "server", d.cfg.Server, "error", err)
 		return d.failure(m.ID(), wire.CodeInternal, "the server's tools could not be listed; nothing was called")
 	}

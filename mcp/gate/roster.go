@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/catalog"
@@ -41,6 +42,8 @@ type Roster struct {
 
 	mu     sync.Mutex
 	loaded bool
+	at     time.Time         // when it was loaded
+	loads  int               // how often
 	bound  uint64            // generation of the binder
 	tools  map[string]listed // by the server's name
 	order  []wire.Tool       // as the server listed them
@@ -68,13 +71,36 @@ func (r *Roster) Stale() {
 // maxPages bounds a server that never ends its list.
 const maxPages = 200
 
-// Load asks the server for all its tools, once until the list changes.
+// maxAge is how long a list is believed of a server that does not tell of
+// changes, and missAge how long where a tool is asked for that is not in it.
+const (
+	maxAge  = time.Minute
+	missAge = time.Second
+)
+
+// LoadFor is Load for the use of one tool: if the list has none of that name,
+// the server is asked again.
+func (r *Roster) LoadFor(ctx context.Context, name string) error {
+	if err := r.Load(ctx); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	_, known := r.tools[name]
+	if !known && time.Since(r.at) > missAge {
+		r.loaded = false
+	}
+	r.mu.Unlock()
+	return r.Load(ctx)
+}
+
+// Load asks the server for all its tools, once until the list changes or is
+// old.
 func (r *Roster) Load(ctx context.Context) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	generation := r.generation()
 	r.mu.Lock()
-	done := r.loaded && r.bound == generation
+	done := r.loaded && r.bound == generation && time.Since(r.at) < maxAge
 	r.loaded, r.bound = true, generation // a change that comes while listing makes it stale again
 	r.mu.Unlock()
 	if done {
@@ -87,7 +113,8 @@ func (r *Roster) Load(ctx context.Context) error {
 		r.loaded = false
 		return err
 	}
-	r.tools, r.order = tools, order
+	r.tools, r.order, r.at = tools, order, time.Now()
+	r.loads++
 	return nil
 }
 
@@ -188,4 +215,12 @@ func (r *Roster) Show(answer *wire.Message) (*wire.Message, error) {
 // proposes reports whether the model is shown another schema than the tool's.
 func proposes(t *catalog.Tool) bool {
 	return t.Proposal != nil && t.Own != nil && t.Proposal != t.Own
+}
+
+// Tools returns the definitions as the server last listed them, and a number
+// that moves with each listing.
+func (r *Roster) Tools() ([]wire.Tool, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.order, r.loads
 }

@@ -7,8 +7,8 @@ import (
 // Code is a JSON-RPC 2.0 error code (JSON-RPC 2.0 §5.1).
 type Code int
 
-// The codes that JSON-RPC 2.0 defines, and the one of MCP 2026-07-28 for
-// headers that disagree with the body.
+// The codes that JSON-RPC 2.0 defines, and those of MCP 2026-07-28 for headers
+// that disagree with the body and for versions that nobody here speaks.
 const (
 	CodeParse          Code = -32700
 	CodeInvalidRequest Code = -32600
@@ -16,6 +16,8 @@ const (
 	CodeInvalidParams  Code = -32602
 	CodeInternal       Code = -32603
 	CodeHeaderMismatch Code = -32020
+
+	CodeUnsupportedVersion Code = -32022
 )
 
 // Rule names the broken rule of a refused frame in snake_case.

@@ -16,9 +16,9 @@ const (
 	HeaderParamPrefix = "Mcp-Param-"
 )
 
-// firstStateless is the first revision whose requests name their version in
+// FirstStateless is the first revision whose requests name their version in
 // the body. Versions are dates and sort as text.
-const firstStateless = "2026-07-28"
+const FirstStateless = "2026-07-28"
 
 // Header is one HTTP header; the value is encoded already.
 type Header struct{ Name, Value string }
@@ -120,7 +120,7 @@ func (m *Message) Headers() ([]Header, error) {
 func (m *Message) CheckHeaders(header map[string][]string) error {
 	version := m.ProtocolVersion()
 	required := m.kind == KindRequest && version != ""
-	if stated := header[HeaderVersion]; version != "" || len(stated) > 1 || len(stated) == 1 && stated[0] >= firstStateless {
+	if stated := header[HeaderVersion]; version != "" || len(stated) > 1 || len(stated) == 1 && stated[0] >= FirstStateless {
 		if fault := m.agree(header, HeaderVersion, version, version != "", required); fault != nil {
 			return fault
 		}

@@ -19,7 +19,19 @@ const (
 	MetaWarrant        = MetaPrefix + "warrant"
 )
 
-const metaProtocolVersion = "io.modelcontextprotocol/protocolVersion"
+// What every request of the stateless era says for itself, and may say.
+const (
+	metaProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	metaClientInfo         = "io.modelcontextprotocol/clientInfo"
+	metaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaLogLevel           = "io.modelcontextprotocol/logLevel"
+)
+
+// The _meta keys of the protocol that a gateway reads or writes.
+const (
+	MetaProgressToken  = "progressToken"
+	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
+)
 
 // metaPointer is where the _meta object of m is or would be.
 func (m *Message) metaPointer() (string, bool) {

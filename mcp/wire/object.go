@@ -101,8 +101,7 @@ var (
 		"progressToken", "progress", "total", "message", "task", "taskId",
 		"protocolVersion", "capabilities", "clientInfo")
 	metaNames = newVocabulary("progressToken", metaProtocolVersion,
-		"io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities",
-		"io.modelcontextprotocol/logLevel", MetaApproval, MetaIdempotencyKey, MetaSupersedes,
+		metaClientInfo, metaClientCapabilities, metaLogLevel, MetaApproval, MetaIdempotencyKey, MetaSupersedes,
 		MetaReceipt, MetaWarrant)
 	toolNames = newVocabulary("name", "title", "description", "inputSchema", "outputSchema",
 		"annotations", "execution", "icons", "_meta")

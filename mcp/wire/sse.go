@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strconv"
 	"sync"
+	"time"
 )
 
 // Event is one server-sent event (the stream of the Streamable HTTP
@@ -13,7 +15,8 @@ type Event struct {
 	Type string // "message" where the stream names none
 	ID   string // "" if the event has none; streams before 2026-07-28 could be resumed by it
 	// Message is the message that the event carries; nil for types other than
-	// "message", such as "endpoint" in revision 2024-11-05.
+	// "message", such as "endpoint" in revision 2024-11-05, and for an event
+	// with empty data, which is there for its id.
 	Message *Message
 	// Data is the data as it was sent, its lines joined with a newline.
 	Data []byte
@@ -30,7 +33,17 @@ type EventReader struct {
 	event   Event
 	hasData bool
 	over    bool // the event is too large
+	lastID  string
+	retry   time.Duration
 }
+
+// LastID is the id of the last event that had one, for a server that takes a
+// stream up again where it broke (revisions before 2026-07-28).
+func (r *EventReader) LastID() string { return r.lastID }
+
+// Retry is how long the server wants a reader to wait before that; 0 where it
+// has not said.
+func (r *EventReader) Retry() time.Duration { return r.retry }
 
 // NewEventReader returns an EventReader of r.
 func NewEventReader(r io.Reader, limits Limits) *EventReader {
@@ -66,7 +79,7 @@ func (e Event) parsed(limits Limits) (Event, error) {
 	if e.Type == "" {
 		e.Type = "message"
 	}
-	if e.Type != "message" {
+	if e.Type != "message" || len(e.Data) == 0 { // an event may be there for its id alone
 		return e, nil
 	}
 	m, err := Parse(e.Data, limits)
@@ -131,6 +144,11 @@ func (r *EventReader) field() {
 		r.event.Type = string(value)
 	case "id":
 		r.event.ID = string(value)
+		r.lastID = r.event.ID
+	case "retry":
+		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+			r.retry = time.Duration(ms) * time.Millisecond
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func TestEventReader(t *testing.T) {
 		{"a type without data is no event", "event: endpoint\n\ndata: " + ping + "\n\n", []string{"message  " + ping}},
 		{"cut off", "data: " + ping + "\n\ndata: " + ping + "\n", []string{"message  " + ping}},
 		{"not JSON", "data: oops\n\ndata: " + ping + "\n\n", []string{"syntax", "message  " + ping}},
-		{"empty data", "data\n\ndata: " + ping + "\n\n", []string{"syntax", "message  " + ping}},
+		{"empty data, for the id alone", "id: 4\ndata\n\ndata: " + ping + "\n\n", []string{"message 4 ()", "message  " + ping}},
 		{"too large", "data: \"" + long + "\"\n\ndata: " + ping + "\n\n", []string{"size", "message  " + ping}},
 		{"too large in pieces", strings.Repeat("data: \""+long[:100]+"\"\n", 3) + "\ndata: " + ping + "\n\n", []string{"size", "message  " + ping}},
 		{"too large a comment", ": " + long + "\ndata: " + ping + "\n\ndata: " + ping + "\n\n", []string{"size", "message  " + ping}},

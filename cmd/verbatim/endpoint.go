@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
+	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
+	"github.com/seed-de4804fb/verbatim/mcp/hub"
+	"github.com/seed-de4804fb/verbatim/mcp/remote"
+)
+
+// endpoint is the address for MCP clients over HTTP; nil if the configuration
+// has none. What is wrong with it is found before anything starts.
+func (p *parts) endpoint() (*daemon.Endpoint, error) {
+	e := p.cfg.Endpoint
+	if e == nil {
+		return nil, nil
+	}
+	tokens, err := p.tokens(e.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	secure, err := certificate(e)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := p.servers(e)
+	if err != nil {
+		return nil, err
+	}
+	return &daemon.Endpoint{Listen: e.Listen, TLS: secure, Make: func(page, at string) (daemon.Clients, error) {
+		h, err := hub.New(hub.Config{Gate: p.gate, Binder: p.binder, Servers: servers, Version: daemon.ThisBuild().Version,
+			Wait: p.cfg.Wait, Page: page, NameLimit: e.NameLimit, Log: p.log})
+		if err != nil {
+			return daemon.Clients{}, err
+		}
+		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: tokens, Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
+		if err != nil {
+			return daemon.Clients{}, err
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		go h.Warm(ctx)
+		return daemon.Clients{Handler: handler, End: func(ctx context.Context) { cancel(); h.Close(ctx) }}, nil
+	}}, nil
+}
+
+// hosts are the names under which the endpoint is reached: its address, and
+// what the configuration adds.
+func hosts(at string, more []string) []string {
+	out := append([]string{at}, more...)
+	if host, port, err := net.SplitHostPort(at); err == nil && net.ParseIP(host).IsLoopback() {
+		out = append(out, net.JoinHostPort("localhost", port))
+	}
+	return out
+}
+
+func certificate(e *config.Endpoint) (*tls.Config, error) {
+	if e.Cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(e.Cert, e.Key)
+	if err != nil {
+		return nil, fmt.Errorf("the endpoint's certificate: %w", err)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
+}
+
+// tokens reads the static tokens and what they stand for.
+func (p *parts) tokens(list []config.Token) (*endpoint.Tokens, error) {
+	var out []endpoint.Static
+	for _, t := range list {
+		s := endpoint.Static{Name: t.Name}
+		var err error
+		if s.Digest, err = tokenDigest(t); err != nil {
+			return nil, fmt.Errorf("token %s: %w", plain(t.Name), err)
+		}
+		s.Caller = hub.Caller{Servers: t.Servers, Session: verbatim.Session{Tenant: localTenant, Principal: t.Principal,
+			Owner: t.Owner, Agent: t.Agent, Roles: t.Roles}}
+		if s.Caller.Tools, err = patterns(t.Tools); err != nil {
+			return nil, fmt.Errorf("token %s: tools: %w", plain(t.Name), err)
+		}
+		out = append(out, s)
+	}
+	return endpoint.NewTokens(out)
+}
+
+func tokenDigest(t config.Token) (digest [sha256.Size]byte, err error) {
+	if t.SHA256 != "" {
+		_, err = hex.Decode(digest[:], []byte(t.SHA256))
+		return digest, err
+	}
+	text, err := readSecret(context.Background(), t.Secret)
+	if err == nil && len(text) < minToken {
+		err = fmt.Errorf("a token has at least %d characters", minToken)
+	}
+	return sha256.Sum256([]byte(text)), err
+}
+
+// minToken is the shortest static token: who writes one by hand should not be
+// able to guess it.
+const minToken = 24
+
+// patterns reads a list of patterns; none at all narrow nothing.
+func patterns(texts []string) ([]hub.Pattern, error) {
+	var out []hub.Pattern
+	for _, text := range texts {
+		one, err := hub.ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// servers are the declared servers that stand behind the endpoint.
+func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
+	var out []hub.Server
+	for name, declared := range p.cfg.Servers {
+		if len(e.Servers) > 0 && !slices.Contains(e.Servers, name) {
+			continue
+		}
+		s, err := p.behind(name, declared)
+		if err != nil {
+			return nil, fmt.Errorf("server %s: %w", name, err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (p *parts) behind(name string, declared config.Server) (hub.Server, error) {
+	s := hub.Server{Name: name}
+	var err error
+	if s.Resources, err = patterns(declared.Resources); err != nil {
+		return s, fmt.Errorf("resources: %w", err)
+	}
+	if s.Prompts, err = patterns(declared.Prompts); err != nil {
+		return s, fmt.Errorf("prompts: %w", err)
+	}
+	log := p.log.With("server", name)
+	if declared.URL == "" {
+		command := gate.Command{Path: declared.Command, Args: declared.Args, Env: withEnv(cleanEnv(), declared.Env), Dir: declared.Dir}
+		s.Dial = hub.Child(command, &logLines{log: log}, log)
+		return s, nil
+	}
+	far := remote.Config{URL: declared.URL, Log: log}
+	if declared.Credential != nil {
+		far.Credential = (&credential{from: *declared.Credential}).header
+	}
+	if declared.CA != nil {
+		if far.Roots, err = os.ReadFile(*declared.CA); err != nil {
+			return s, err
+		}
+	}
+	if _, err := remote.New(far); err != nil { // so that a mistake is found before anything starts
+		return s, err
+	}
+	s.Asks = true
+	s.Dial = func(context.Context) (hub.Transport, error) { return remote.New(far) }
+	return s, nil
+}
+
+// cleanEnv is what a server gets of the daemon's environment: what programs
+// need to run at all, and no secrets.
+func cleanEnv() []string {
+	names := []string{"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+	if runtime.GOOS == "windows" {
+		names = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE",
+			"PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"}
+	}
+	var out []string
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
+}
+
+// logLines writes what a server says on its standard error into the log, line
+// by line.
+type logLines struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	rest []byte
+	from time.Time // when the present second of lines began
+	said int
+}
+
+// The limits of what servers may say in the log.
+const (
+	maxLogLine  = 1000
+	linesPerSec = 50
+)
+
+// Write takes text.
+func (l *logLines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, text...)
+	for {
+		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
+		if !found && len(l.rest) <= maxLogLine {
+			return len(text), nil
+		}
+		if !found {
+			line, rest = l.rest[:maxLogLine], nil
+		}
+		l.say(line)
+		l.rest = append([]byte(nil), rest...)
+	}
+}
+
+func (l *logLines) say(line []byte) {
+	if time.Since(l.from) > time.Second {
+		l.from, l.said = time.Now(), 0
+	}
+	if l.said++; l.said > linesPerSec || len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	l.log.Info("the server says", "text", plain(string(line[:min(len(line), maxLogLine)])))
+}

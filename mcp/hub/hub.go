@@ -1,0 +1,193 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// Transport is one connection to a server, that nobody has greeted yet.
+type Transport interface {
+	gate.Line
+	// Tell sends what wants no answer.
+	Tell(m *wire.Message) error
+	// Listen gives what the server sends beside all requests to other, until
+	// the connection ends or the server has nothing to say there.
+	Listen(other func(*wire.Message))
+	// Gone is closed when the connection is of no use any more.
+	Gone() <-chan struct{}
+	Close()
+}
+
+// Mirroring is a Transport that repeats arguments in headers.
+type Mirroring interface {
+	Mirrors(of func(tool string) []wire.Mirror)
+}
+
+// Server is one server behind the hub.
+type Server struct {
+	Name string // in catalog and policy: 1 to 40 of a-z 0-9 -
+	// Dial connects. It is called again after the connection was lost.
+	Dial func(ctx context.Context) (Transport, error)
+	// Asks says that what the server asks of a client comes with the request
+	// that it belongs to. Where it does not, the server is told that clients can
+	// do nothing for it.
+	Asks bool
+	// Resources are patterns of URIs, Prompts of names. What no pattern names
+	// does not exist.
+	Resources []Pattern
+	Prompts   []Pattern
+}
+
+// Config is a hub.
+type Config struct {
+	Gate    *verbatim.Gate // required
+	Binder  gate.Binder    // required
+	Servers []Server       // at least one
+	Version string         // of this program, for greetings
+	Wait    time.Duration  // 0 means gate.DefaultWait
+	Page    string         // address of the approvers' page
+	// NameLimit is the longest name of a tool that is offered: 64 for the
+	// model interfaces in use, at most 128 (MCP). 0 means 64.
+	NameLimit int
+	Log       *slog.Logger // nil discards
+}
+
+// Hub is a set of servers. It is safe for concurrent use.
+type Hub struct {
+	cfg     Config
+	servers map[string]*server
+	names   []string       // sorted
+	runs    sync.WaitGroup // requests under way, and runs that outlive them
+	end     context.Context
+	stop    context.CancelFunc
+
+	mu       sync.Mutex
+	ended    bool
+	sessions map[*Session]bool
+}
+
+// The limits of names.
+const (
+	DefaultNameLimit = 64
+	MaxNameLimit     = 128
+)
+
+var serverName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+
+// New checks the configuration. Nothing is connected yet.
+func New(cfg Config) (*Hub, error) {
+	if cfg.Gate == nil || cfg.Binder == nil || len(cfg.Servers) == 0 {
+		return nil, errors.New("a hub without gate, binder or servers")
+	}
+	if cfg.NameLimit == 0 {
+		cfg.NameLimit = DefaultNameLimit
+	}
+	if cfg.NameLimit < DefaultNameLimit || cfg.NameLimit > MaxNameLimit {
+		return nil, fmt.Errorf("the limit of names must be %d to %d", DefaultNameLimit, MaxNameLimit)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	h := &Hub{cfg: cfg, servers: map[string]*server{}, sessions: map[*Session]bool{}}
+	h.end, h.stop = context.WithCancel(context.Background())
+	for _, s := range cfg.Servers {
+		if err := h.add(s); err != nil {
+			return nil, err
+		}
+	}
+	h.names = slices.Sorted(maps.Keys(h.servers))
+	return h, nil
+}
+
+func (h *Hub) add(s Server) error {
+	if !serverName.MatchString(s.Name) || s.Dial == nil {
+		return fmt.Errorf("server %q: a name has 1 to 40 of a-z, 0-9 and -", s.Name)
+	}
+	mine := skeleton(s.Name) + skeleton(separator)
+	for name := range h.servers {
+		other := skeleton(name) + skeleton(separator)
+		if strings.HasPrefix(mine, other) || strings.HasPrefix(other, mine) {
+			return fmt.Errorf("servers %s and %s: the names look like one another", name, s.Name)
+		}
+	}
+	h.servers[s.Name] = newServer(h, s)
+	return nil
+}
+
+// Warm connects every server, so that the first call need not wait. What
+// fails is logged and tried again when it is needed.
+func (h *Hub) Warm(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, s := range h.servers {
+		all.Go(func() {
+			if l, err := s.connect(ctx, modern); err == nil {
+				err = l.roster.Load(ctx)
+				if err != nil {
+					h.cfg.Log.Warn("the tools of a server could not be listed", "server", s.Name, "error", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// enter counts a request in; false if the hub takes no more.
+func (h *Hub) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return false
+	}
+	h.runs.Add(1)
+	return true
+}
+
+// Close takes no more requests, ends the waiting of those that wait, lets runs
+// that have begun finish as long as ctx lasts, and ends the servers.
+func (h *Hub) Close(ctx context.Context) {
+	h.mu.Lock()
+	h.ended = true
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	h.stop()
+	for _, s := range sessions {
+		s.Close()
+	}
+	done := make(chan struct{})
+	go func() { h.runs.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		h.cfg.Log.Warn("runs were still going when the servers were stopped; they are uncertain")
+	}
+	var all sync.WaitGroup
+	for _, s := range h.servers {
+		all.Go(s.close)
+	}
+	all.Wait()
+}
+
+// prefixed reports whether names carry the server's.
+func (h *Hub) prefixed() bool { return len(h.servers) > 1 }
+
+// broadcast tells every session that has a stream for it.
+func (h *Hub) broadcast(server string, m *wire.Message) {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.hear(server, m)
+	}
+}

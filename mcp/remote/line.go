@@ -1,0 +1,215 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+// Line is a connection to one server in one era. It is safe for concurrent use.
+type Line struct {
+	cfg  Config
+	http *http.Client
+	next atomic.Int64
+
+	end  context.Context // until Close or the loss of the session
+	stop context.CancelFunc
+
+	greetings chan struct{} // closed when a legacy server has been greeted
+
+	mu      sync.Mutex
+	session string // Mcp-Session-Id; "" before initialize and where there is none
+	version string // that a legacy server agreed to
+	mirrors func(tool string) []wire.Mirror
+}
+
+var _ gate.Line = (*Line)(nil)
+
+// Mirrors says which arguments of a tool are repeated in headers.
+func (l *Line) Mirrors(of func(tool string) []wire.Mirror) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mirrors = of
+}
+
+// Ask sends a request and waits for its answer; see [gate.Line].
+func (l *Line) Ask(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
+	return l.exchange(ctx, m, t)
+}
+
+// Run asks for the run of a tool; see [gate.Line].
+func (l *Line) Run(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
+	late, cancel := lateContext(ctx, gate.LateFor)
+	defer cancel()
+	return l.exchange(late, m, t)
+}
+
+// Gone is closed when the line is of no use any more.
+func (l *Line) Gone() <-chan struct{} { return l.end.Done() }
+
+// exchange posts one request and reads until its answer.
+func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
+	id := wire.NumberID(l.next.Add(1))
+	m, err := m.WithID(id)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.end, cancel)()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, ctx.Err())
+	}
+	if t.Sent != nil {
+		t.Sent(id)
+	}
+	response, err := l.post(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return l.answer(ctx, m, response, t)
+}
+
+// post sends one frame. Its errors say whether the server can have it.
+func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error) {
+	var left atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { left.Store(true) }})
+	request, err := http.NewRequestWithContext(traced, http.MethodPost, l.cfg.URL, bytes.NewReader(m.Bytes()))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errAddress)
+	}
+	request.GetBody = nil // nothing is sent twice
+	if err := l.dress(ctx, request, m); err != nil {
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
+	}
+	response, err := l.http.Do(request)
+	if err == nil {
+		return response, nil
+	}
+	cause := plain(err)
+	if !left.Load() {
+		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, cause)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("%w: %w", execute.ErrLost, cause)
+}
+
+// dress writes every header of a request.
+func (l *Line) dress(ctx context.Context, request *http.Request, m *wire.Message) error {
+	h := request.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+	if err := l.own(ctx, h); err != nil {
+		return err
+	}
+	if m == nil || m.Kind() != wire.KindRequest || m.ProtocolVersion() == "" {
+		return nil
+	}
+	list, err := m.Headers()
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	mirrors := l.mirrors
+	l.mu.Unlock()
+	if m.Method() == "tools/call" && mirrors != nil {
+		more, err := m.MirrorHeaders(mirrors(m.Name()))
+		if err != nil {
+			return err
+		}
+		list = append(list, more...)
+	}
+	for _, x := range list {
+		h.Set(x.Name, x.Value)
+	}
+	return nil
+}
+
+// own writes the headers that do not depend on the body.
+func (l *Line) own(ctx context.Context, h http.Header) error {
+	if l.cfg.Credential != nil {
+		name, value, err := l.cfg.Credential(ctx)
+		if err != nil {
+			return fmt.Errorf("the credential for the server: %w", err)
+		}
+		h.Set(name, value)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.session != "" {
+		h.Set(headerSession, l.session)
+	}
+	if l.version != "" {
+		h.Set(wire.HeaderVersion, l.version)
+	}
+	return nil
+}
+
+const headerSession = "Mcp-Session-Id"
+
+// Tell sends what wants no answer: a notification, or an answer of a client.
+func (l *Line) Tell(m *wire.Message) error {
+	ctx, cancel := context.WithTimeout(l.end, tellTime)
+	defer cancel()
+	response, err := l.post(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // only so that the connection can be used again
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("the server answers a notification with status %d", response.StatusCode)
+	}
+	return nil
+}
+
+// Close ends the line and, in the legacy era, the session.
+func (l *Line) Close() {
+	l.mu.Lock()
+	session := l.session
+	l.mu.Unlock()
+	if session != "" && l.end.Err() == nil {
+		l.farewell()
+	}
+	l.stop()
+	l.http.CloseIdleConnections()
+}
+
+func (l *Line) farewell() {
+	ctx, cancel := context.WithTimeout(l.end, closeTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.cfg.URL, nil)
+	if err != nil || l.own(ctx, request.Header) != nil {
+		return
+	}
+	if response, err := l.http.Do(request); err == nil {
+		response.Body.Close()
+	}
+}
+
+// plain takes the address out of an error of package http, which may hold a
+// secret in its path.
+func plain(err error) error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		return outer.Err
+	}
+	return err
+}
+
+func (l *Line) log() *slog.Logger { return l.cfg.Log }
