@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-de4804fb/verbatim/internal/corpus"
 )
 
 const allowAll = `permit (principal, action, resource);`
@@ -50,7 +52,7 @@ func breach(t *testing.T, folder, domain, policy string, noOwners bool) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"catalog.yaml", "policy.cedar"} {
-		data, err := os.ReadFile(filepath.Join(examples, domain, file))
+		data, err := os.ReadFile(corpus.Paths{Examples: examples}.File(domain, file))
 		if err != nil {
 			t.Fatal(err)
 		}

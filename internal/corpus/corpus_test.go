@@ -16,7 +16,7 @@ import (
 
 const (
 	suites   = "../../../shared/suites"
-	examples = "../../examples/corpus"
+	examples = "../../examples"
 	golden   = "testdata/summary.txt"
 )
 

@@ -3,7 +3,7 @@
 // of AgentDojo (banking, slack).
 //
 // In: the folder of the published suites, the folder of the catalogs and
-// policies (examples/corpus), and a function that makes a gate. Out: a Report
+// policies (examples/retail, examples/corpus), and a function that makes a gate. Out: a Report
 // with one Result for each call, and its table.
 //
 // It fails where a suite, catalog or policy cannot be read, where a call ends

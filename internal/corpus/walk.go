@@ -8,6 +8,16 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
+// The grants that a host gives for one action. The digest is the proposal hash
+// of that action; policy asks whether it is that of the call.
+const (
+	// Yes: the host has shown the action and the customer has said yes to it.
+	Yes = "customer-yes"
+	// Named: what the action is about stands word for word in what the user
+	// has written.
+	Named = "user-named"
+)
+
 // Phase says who makes the calls and what the host knows.
 type Phase string
 

@@ -40,7 +40,7 @@ var conditions = []string{
 	`context.args has to && context.args.to has limit && context.args.to.limit > 4`, `context.args has to && context.args.to == context.args.to`,
 	`context.args has urgent && context.args.urgent`, `context.args has urgent && context.args.urgent == true`,
 	`context.taint.contains("web")`, `context.taint.isEmpty()`, `context.changes.default.contains("/currency")`, `context.changes.default.isEmpty()`, `context.changes.coerced.isEmpty()`,
-	`context.confusable.mixed.isEmpty()`, `context.confusable.alike.contains("/note")`, `context has approval && context.approval.exact`, `context.confusable == context.confusable`,
+	`context.confusable.mixed.isEmpty()`, `context.confusable.alike.contains("/note")`, `context has approval && context.approval.exact`, `context.confusable == context.confusable`, `context.grant_exact`, `context has grant && context.grant_exact`,
 	`context.resolvers.contains("vendors:/vendor")`, `context.resolvers.isEmpty()`, `context.turn > 2`, `context.targets == 1`,
 	`context.now < datetime("2026-05-04T12:00:00Z")`, `context.now >= datetime("2026-05-04")`, `context.now == datetime("2026-05-04T12:00:00Z")`,
 	`context.agent == "agent"`, `context.owner like "a*"`, `context has task`, `context has task && context.task == "T1"`,
@@ -110,6 +110,9 @@ func drawInput(t *rapid.T) policy.Input {
 	in := call(t, "bank.pay", "{"+strings.Join(args, ",")+"}")
 	in.Session = identity.Session{Tenant: one("acme", "other"), Principal: one("ann", "bob"), Roles: []string{one("clerk", "boss"), "staff"},
 		Agent: "agent", Owner: one("ann", "bob"), Task: one("", "T1"), Grant: identity.Grant{ID: one("", "G1")}, Taint: [][]string{nil, {"mail", "web"}}[len(one("", "t"))]}
+	if one("", "g") != "" {
+		in.Session.Grant.Digest = canon.Digest(in.Proposal.Hash)
+	}
 	in.Turn = rapid.IntRange(0, 4).Draw(t, "turn")
 	in.Now = noon.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "now")) * time.Millisecond)
 	in.Tool.Effect = one("blind", "keyed")

@@ -82,6 +82,8 @@ func (c *compiler) fact(path []string) code {
 		return sessionText(func(s *identity.Session) string { return s.Task }, false)
 	case "grant":
 		return sessionText(func(s *identity.Session) string { return s.Grant.ID }, false)
+	case "grant_exact":
+		return flag(func(k *call) bool { return grantExact(&k.in) })
 	default:
 		return code{}
 	}

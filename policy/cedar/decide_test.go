@@ -69,6 +69,16 @@ func TestRulesDecideAsTheContractSays(t *testing.T) {
 			change: with(func(in *policy.Input) { in.Session.Grant = identity.Grant{ID: "G1"} }), effect: "allow"},
 		{name: "approval evidence", source: `permit (principal, action, resource) when { context has approval && context.approval.voters.contains("bob") && context.approval.id == "A" };`, tool: "bank.pay", args: pay,
 			change: with(func(in *policy.Input) { in.Approval = &policy.ApprovalFacts{ID: "A", Voters: []string{"bob"}} }), effect: "allow"},
+		{name: "a grant for exactly this", source: `permit (principal, action, resource) when { context has grant && context.grant_exact };`, tool: "bank.pay", args: pay,
+			change: with(func(in *policy.Input) {
+				in.Session.Grant = identity.Grant{ID: "G", Digest: canon.Digest(in.Proposal.Hash)}
+			}), effect: "allow"},
+		{name: "a grant for something else", source: `permit (principal, action, resource) when { context has grant && context.grant_exact };`, tool: "bank.pay", args: pay,
+			change: with(func(in *policy.Input) { in.Session.Grant = identity.Grant{ID: "G", Digest: canon.Sum([]byte("x"))} }), effect: "deny", code: "no_matching_rule"},
+		{name: "a grant without digest", source: `permit (principal, action, resource) when { context has grant && context.grant_exact };`, tool: "bank.pay", args: pay,
+			change: with(func(in *policy.Input) { in.Session.Grant = identity.Grant{ID: "G"} }), effect: "deny", code: "no_matching_rule"},
+		{name: "a digest without grant", source: `permit (principal, action, resource) when { context.grant_exact };`, tool: "bank.pay", args: pay,
+			change: with(func(in *policy.Input) { in.Session.Grant = identity.Grant{Digest: canon.Digest(in.Proposal.Hash)} }), effect: "deny", code: "no_matching_rule"},
 		{name: "changes", source: `permit (principal, action, resource) when { context.changes.coerced.contains("/amount") };`, tool: "bank.pay", args: pay,
 			change: with(func(in *policy.Input) {
 				in.Proposal.Changes = []canon.Change{{Pointer: "/amount", Kind: canon.ChangeCoerced}}

@@ -60,7 +60,7 @@ func TestGuideShowsTheBuiltinPolicyAndEveryAnnotation(t *testing.T) {
 		}
 	}
 	for _, word := range []string{"@id", "@public_reason", "@decision", "@groups", "@ttl", "@pending_ttl", "@step_up", "@impact",
-		"args", "agent", "owner", "task", "grant", "turn", "taint", "now", "changes", "confusable", "nulls", "resolvers", "targets", "approval", "tool"} {
+		"args", "agent", "owner", "task", "grant", "grant_exact", "turn", "taint", "now", "changes", "confusable", "nulls", "resolvers", "targets", "approval", "tool"} {
 		if !strings.Contains(string(guide), "`"+word) && !strings.Contains(string(guide), "`context."+word+"`") {
 			t.Errorf("the guide lacks %q", word)
 		}

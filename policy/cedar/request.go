@@ -95,6 +95,8 @@ func fact(name string, in policy.Input, a *operation, args canon.Value) types.Va
 		return present(in.Session.Task)
 	case "grant":
 		return present(in.Session.Grant.ID)
+	case "grant_exact":
+		return types.Boolean(grantExact(&in))
 	case "turn":
 		return types.Long(in.Turn)
 	case "taint":
@@ -137,6 +139,16 @@ func (a *operation) readArgs(args canon.Value) types.Record {
 		}
 	}
 	return types.NewRecord(out)
+}
+
+// grantExact: the delegated authority is for exactly this call, as its digest
+// is the proposal hash.
+func grantExact(in *policy.Input) bool {
+	hash := in.Proposal.Hash
+	if in.Handoff != nil {
+		hash = in.Handoff.Hash
+	}
+	return in.Session.Grant.ID != "" && in.Session.Grant.Digest == canon.Digest(hash) && in.Session.Grant.Digest != (canon.Digest{})
 }
 
 func present(s string) types.Value {

@@ -48,6 +48,9 @@ func run(ctx context.Context, e policy.Engine, tool *catalog.Tool, approvers []a
 		Turn: c.Turn, Approval: c.Approval, Now: c.Now,
 		Tool: policy.Tool{Name: tool.Name, Mutation: tool.Mutation, HighImpact: tool.HighImpact(), Impact: string(tool.Impact),
 			Effect: string(tool.Effect), Cataloged: tool.Cataloged}}
+	if c.GrantExact {
+		in.Session.Grant.Digest = canon.Digest(proposal.Hash)
+	}
 	groups := tool.Groups
 	if len(groups) == 0 {
 		groups = approvers

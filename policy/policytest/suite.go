@@ -20,7 +20,9 @@ type Case struct {
 	Turn      int
 	Now       time.Time // when policy is asked; zero: when the suite runs
 	Approval  *policy.ApprovalFacts
-	Want      Want
+	// GrantExact makes the session's grant one for exactly this call.
+	GrantExact bool
+	Want       Want
 }
 
 // Want is the right decision. Only what is given is compared.
@@ -37,7 +39,7 @@ var (
 	caseMembers  = map[string]bool{"name": true, "tool": true, "arguments": false, "session": false, "turn": false,
 		"now": false, "approval": false, "expect": true}
 	sessionMembers = map[string]bool{"principal": false, "tenant": false, "roles": false, "agent": false, "owner": false,
-		"task": false, "grant": false, "taint": false}
+		"task": false, "grant": false, "grantExact": false, "taint": false}
 	approvalMembers = map[string]bool{"id": true, "voters": false, "exact": false}
 	expectMembers   = map[string]bool{"decision": true, "code": false, "rules": false, "groups": false}
 )
@@ -82,7 +84,7 @@ func (r *reader) readCase(v canon.Value, at string) Case {
 	if c.Arguments.Kind() == canon.Invalid {
 		c.Arguments = canon.ObjectValue()
 	}
-	c.Session = r.session(m["session"], at+"/session")
+	c.Session, c.GrantExact = r.session(m["session"], at+"/session")
 	if a, given := m["approval"]; given {
 		facts := r.object(a, at+"/approval", approvalMembers)
 		c.Approval = &policy.ApprovalFacts{ID: r.text(facts["id"], at+"/approval/id"),
@@ -97,10 +99,10 @@ func (r *reader) readCase(v canon.Value, at string) Case {
 	return c
 }
 
-func (r *reader) session(v canon.Value, at string) identity.Session {
-	s := identity.Session{Principal: "someone", Tenant: "default", Agent: "agent"}
+func (r *reader) session(v canon.Value, at string) (s identity.Session, grantExact bool) {
+	s = identity.Session{Principal: "someone", Tenant: "default", Agent: "agent"}
 	if v.Kind() == canon.Invalid {
-		return s
+		return s, false
 	}
 	m := r.object(v, at, sessionMembers)
 	for name, into := range map[string]*string{"principal": &s.Principal, "tenant": &s.Tenant, "agent": &s.Agent,
@@ -110,7 +112,7 @@ func (r *reader) session(v canon.Value, at string) identity.Session {
 		}
 	}
 	s.Roles, s.Taint = r.texts(m["roles"], at+"/roles"), r.texts(m["taint"], at+"/taint")
-	return s
+	return s, r.flag(m["grantExact"], at+"/grantExact")
 }
 
 // reader keeps the first fault, so that reading needs no error at every step.
