@@ -47,6 +47,7 @@ type Gate struct {
 	changes *changes
 	epochs  *epochs
 	runs    *sync.WaitGroup // runs that have passed the commit point
+	busy    *busy           // uncertain actions that are being settled
 }
 
 // New checks a configuration. It fails if the store or the tools are missing,
@@ -71,7 +72,7 @@ func New(cfg Config) (*Gate, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs(), runs: new(sync.WaitGroup)}, nil
+	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs(), runs: new(sync.WaitGroup), busy: newBusy()}, nil
 }
 
 // With returns a gate that shares everything but its tools: one store, one

@@ -19,21 +19,18 @@ const leaseSlack = 15 * time.Second
 // run passes the commit point, runs the tool once and stores how it ended.
 // The row is new and allowed, or claimed and approved.
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
+	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
 	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack})
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
 	}
 	a = started
-	kind := permit.Mutation
-	if !p.tool.Mutation {
-		kind = permit.Read
-	}
-	pm := permit.Issue(kind, a.ID, a.Fence, action.ProviderKey(a.ID, a.Attempt), a.Payload.Args)
+	t := attempt{row: a, tool: p.tool, handler: p.handler, sendBy: sendBy}
 	done := make(chan Outcome, 1)
 	g.runs.Add(1)
 	go func() {
 		defer g.runs.Done()
-		done <- g.finish(context.WithoutCancel(ctx), p, a, pm)
+		done <- g.finish(context.WithoutCancel(ctx), t)
 	}()
 	select {
 	case o := <-done:
@@ -78,17 +75,38 @@ func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Act
 	return g.refuse(ctx, p, policy.Decision{PolicyVersion: a.Decision.PolicyVersion, Rules: a.Decision.Rules}, code, member)
 }
 
+// attempt is one run that has passed the commit point.
+type attempt struct {
+	row     action.Action
+	tool    *catalog.Tool
+	handler execute.Handler
+	sendBy  time.Time // the tool is not called any later
+	again   bool      // it was sent before
+}
+
+func (t attempt) permit() permit.Permit {
+	kind := permit.Mutation
+	if !t.tool.Mutation {
+		kind = permit.Read
+	}
+	return permit.Issue(kind, t.row.ID, t.row.Fence, action.ProviderKey(t.row.ID, t.row.Attempt), t.row.Payload.Args)
+}
+
 // finish runs the tool and stores how it ended. If that cannot be stored the
 // answer is uncertain, and the sweeper will say so in the store.
-func (g *Gate) finish(ctx context.Context, p *proposal, a action.Action, pm permit.Permit) Outcome {
+func (g *Gate) finish(ctx context.Context, t attempt) Outcome {
 	stored := make(chan struct{}) // a late answer waits for the end that it corrects
 	defer close(stored)
-	end, err := execute.Run(ctx, pm, p.handler, execute.Options{
-		Timeout: timeout(p.tool), ErrorsUnclear: p.tool.Errors == catalog.ErrorsUnclear,
+	a := t.row
+	end, err := execute.Run(ctx, t.permit(), t.handler, execute.Options{
+		Timeout: timeout(t.tool), SendBy: t.sendBy, ErrorsUnclear: t.tool.Errors == catalog.ErrorsUnclear,
 		Late: func(e execute.Ended) { <-stored; g.late(ctx, a, e) },
 	})
 	if err != nil {
 		end = execute.NotRun(err)
+	}
+	if t.again && end.State != action.Succeeded {
+		end = unsettled(end)
 	}
 	now, err := g.cfg.Store.Finish(ctx, action.Ending{ID: a.ID, Fence: a.Fence, State: end.State, Result: end.Result})
 	g.changes.tell(a.ID)
@@ -98,6 +116,14 @@ func (g *Gate) finish(ctx context.Context, p *proposal, a action.Action, pm perm
 	g.log.Error("the outcome could not be recorded", "action", a.ID, "error", err)
 	a.State = action.Uncertain
 	return outcomeOf(a)
+}
+
+// unsettled: what was sent again and did not succeed says nothing of the
+// first time.
+func unsettled(e execute.Ended) execute.Ended {
+	e.State, e.Result.Evidence = action.Uncertain, ""
+	e.Result.Detail = "sent again: " + e.Result.Detail
+	return e
 }
 
 // late records an answer that came after the run was called uncertain. The

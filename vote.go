@@ -50,6 +50,9 @@ func (g *Gate) Dismiss(ctx context.Context, s Session, id string) (action.Action
 // fails with action.ErrState where nothing is uncertain, and with
 // action.ErrIneligible where the account may not say so.
 func (g *Gate) Reconcile(ctx context.Context, tenant string, r action.Reconciliation) (action.Action, error) {
+	if r.By == action.ByLateReply || r.By == action.ByProvider { // no account has such a name
+		return action.Action{}, action.ErrIneligible
+	}
 	if _, err := g.cfg.Store.Action(ctx, tenant, r.ID); err != nil {
 		return action.Action{}, err
 	}

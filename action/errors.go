@@ -19,4 +19,5 @@ var (
 	ErrIneligible = errors.New("this person may not vote on the action")
 	ErrPasskey    = errors.New("an account with a passkey votes with that only")
 	ErrStopped    = errors.New("an operator has stopped this kind of action")
+	ErrOvertaken  = errors.New("another action has taken its place since")
 )

@@ -21,10 +21,24 @@ type Rejection struct {
 
 // Start asks for the commit point: the durable executing state before the
 // first byte leaves. The row is new (ID as chosen, Fence 0) for a call that
-// policy allowed, or claimed (with its fence) for an approved one.
+// policy allowed, or claimed (with its fence) for an approved one, or, with
+// Resend, uncertain (with its fence).
 type Start struct {
 	Action Action
 	Lease  time.Duration // how long before a sweeper calls it uncertain
+	Resend *Resend       // nil unless the one attempt is to be sent again
+}
+
+// Resend asks to send the attempt of an uncertain action again, under its
+// own provider key (reliability 1.2, T12). The fence is raised, so that
+// whoever sent it first can no longer end it.
+type Resend struct {
+	// Retention is how long after the first send the provider still knows the
+	// key, or the tool may be called again. The lease must end inside it.
+	Retention time.Duration
+	// Alone refuses where another action has begun since on one of the
+	// targets: what is set again would undo it.
+	Alone bool
 }
 
 // Ending asks to leave executing.
@@ -39,10 +53,20 @@ type Ending struct {
 type Reconciliation struct {
 	ID       string
 	State    State  // ReconciledSucceeded or ReconciledFailed
-	By       string // account id of the operator, or "late_reply"
+	By       string // account id of the operator, ByLateReply or ByProvider
 	Evidence string // why it is believed; internal
 	Result   *Result
+	// Retention must be set where ByProvider says ReconciledFailed: how long
+	// after the first send the provider still knows the key. Later it might
+	// cancel what it has forgotten.
+	Retention time.Duration
 }
+
+// Who settles an action where no person does. Only the gate may say so.
+const (
+	ByLateReply = "late_reply" // the tool itself answered late
+	ByProvider  = "provider"   // it was asked: a look-up, or a cancellation that it took
+)
 
 // Filter selects actions. Zero fields select everything.
 type Filter struct {

@@ -17,6 +17,7 @@ const (
 	ActionClaimed   = "action_claimed"    // one executor prepares the run
 	ClaimDenied     = "claim_denied"      // something moved before the run
 	ActionStarted   = "action_started"    // the commit point: it may run now
+	ActionResent    = "action_resent"     // the same attempt is sent again, under its own key
 	ActionSucceeded = "action_succeeded"  // it ran
 	ActionFailed    = "action_failed"     // it did not run, or the tool said so
 	ActionUncertain = "action_uncertain"  // nobody knows
@@ -37,7 +38,7 @@ const (
 func Events() []string {
 	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
 		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionCutOff, ActionClaimed, ClaimDenied,
-		ActionStarted, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
+		ActionStarted, ActionResent, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
 		Stopped, Resumed, Restored, AccountAdded, AccountDisabled, PasswordChanged,
 		PasskeyAdded, PasskeyRemoved}
 }

@@ -122,6 +122,7 @@ func (d *draft) class() {
 	} else if !slices.Contains([]EffectClass{LocalTx, Keyed, KeyedCancel, Queryable, Natural, Blind}, s.Effect) {
 		d.fault("effect: must be local_tx, keyed, keyed_cancel, queryable, natural or blind")
 	}
+	d.retention()
 	switch s.Errors {
 	case ErrorsReported, ErrorsUnclear:
 	case "":
@@ -132,6 +133,18 @@ func (d *draft) class() {
 	default:
 		d.fault("errors: must be reported or unclear")
 	}
+}
+
+func (d *draft) retention() {
+	r := d.spec.Retention
+	switch {
+	case r == 0:
+	case !slices.Contains([]EffectClass{LocalTx, Keyed, KeyedCancel, Natural}, d.spec.Effect):
+		d.fault("retention: only for the effects local_tx, keyed, keyed_cancel and natural")
+	case r < MinRetention || r > MaxRetention:
+		d.fault("retention: must be %s to %s", MinRetention, MaxRetention)
+	}
+	d.tool.Retention = r
 }
 
 func (d *draft) limits() {

@@ -33,13 +33,17 @@ type Spec struct {
 	Normalize      schema.Options // of the schema that is parsed
 	CaseTwins      bool           // keep names that are equal but for case
 
-	Read    bool   // it changes nothing; needs a Reason
-	Impact  Impact // "" means Irreversible; Ordinary needs a Reason
-	Reason  string
-	Effect  EffectClass   // "" means Blind
-	Errors  Errors        // "" means Unclear for financial and irreversible tools, Reported for the rest
-	Timeout time.Duration // 0 means DefaultTimeout; MinTimeout to MaxTimeout
-	Groups  []action.Requirement
+	Read   bool   // it changes nothing; needs a Reason
+	Impact Impact // "" means Irreversible; Ordinary needs a Reason
+	Reason string
+	Effect EffectClass // "" means Blind
+	// Retention is how long after the first send the provider still knows its
+	// key (keyed, keyed_cancel, local_tx), or the tool may be called again
+	// (natural). 0: nothing is sent again or cancelled by itself.
+	Retention time.Duration
+	Errors    Errors        // "" means Unclear for financial and irreversible tools, Reported for the rest
+	Timeout   time.Duration // 0 means DefaultTimeout; MinTimeout to MaxTimeout
+	Groups    []action.Requirement
 
 	Resolvers []resolve.Rule
 	Identity  []identity.Member
@@ -59,4 +63,8 @@ const (
 	MinTimeout           = time.Second
 	MaxTimeout           = 15 * time.Minute
 	DefaultDryRunTimeout = 30 * time.Second
+
+	// The range of Spec.Retention.
+	MinRetention = time.Minute
+	MaxRetention = 90 * 24 * time.Hour
 )

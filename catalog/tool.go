@@ -63,6 +63,7 @@ type Tool struct {
 	Impact    Impact // of a mutation
 	Reason    string // the written reason for a class lower than the default
 	Effect    EffectClass
+	Retention time.Duration // how long after the first send the effect class holds; 0: nothing is sent again or cancelled
 	Errors    Errors
 	Timeout   time.Duration
 	Groups    []action.Requirement // who may approve; empty: the configuration's

@@ -31,6 +31,10 @@ const (
 // Options are the catalog's facts about the tool.
 type Options struct {
 	Timeout time.Duration // of the run; must be positive
+	// SendBy, if not zero, is the last moment at which the tool may be called:
+	// a process that was stopped meanwhile must not act on a row that others
+	// have given up (reliability 1.2, send_deadline).
+	SendBy time.Time
 	// ErrorsUnclear: the tool's own error report proves nothing.
 	ErrorsUnclear bool
 	// Late is called at most once, from another goroutine, when the tool
@@ -58,7 +62,7 @@ type answer struct {
 // timeout passes or ctx ends. It fails only with [ErrPermit], before the
 // tool could start; every other end is an [Ended].
 func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, error) {
-	if !p.Valid() || h == nil || opt.Timeout <= 0 {
+	if !p.Valid() || p.Kind() == permit.Question || h == nil || opt.Timeout <= 0 {
 		return Ended{}, ErrPermit
 	}
 	args, err := snapshot.Thaw(p.Args())
@@ -67,7 +71,7 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
 	answers := make(chan answer, 1)
-	go call(ctx, h, Input{permit: p, args: args}, answers)
+	go call(ctx, h, Input{permit: p, args: args}, opt.SendBy, answers)
 	select {
 	case a := <-answers:
 		overtaken := ctx.Err() != nil && errors.Is(a.err, ctx.Err()) && !errors.Is(a.err, ErrNotRun)
@@ -84,14 +88,27 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 
 // call sends exactly one answer. A panic, or a tool that ends its goroutine,
 // is an unclear end: nobody knows how far it came.
-func call(ctx context.Context, h Handler, in Input, answers chan<- answer) {
+func call(ctx context.Context, h Handler, in Input, sendBy time.Time, answers chan<- answer) {
 	a := answer{err: errPanic}
 	defer func() {
 		_ = recover() // the panic value may hold an argument
 		answers <- a
 	}()
+	if passed(sendBy) {
+		a = answer{err: errLateStart}
+		return
+	}
 	out, err := h.Handle(ctx, in)
 	a = answer{out, err}
+}
+
+var errLateStart = fmt.Errorf("%w: its time was over before it began", ErrNotRun)
+
+// passed asks both clocks: the steady one stands still while a machine
+// sleeps, the other may be set.
+func passed(t time.Time) bool {
+	now := time.Now()
+	return !t.IsZero() && (!now.Before(t) || !now.Round(0).Before(t.Round(0)))
 }
 
 var errPanic = errors.New("the tool panicked")

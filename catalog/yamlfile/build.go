@@ -27,7 +27,7 @@ func (r *reader) tool(name string, t tool) *catalog.Tool {
 		Normalize:      r.normalize(join(field, "normalize"), t.Normalize),
 		Read:           t.Mutation != nil && !*t.Mutation,
 		Impact:         catalog.Impact(t.Impact), Reason: t.Reason, Effect: catalog.EffectClass(t.Effect), Errors: catalog.Errors(t.Errors),
-		Timeout: r.duration(join(field, "timeout"), t.Timeout),
+		Timeout: r.duration(join(field, "timeout"), t.Timeout), Retention: r.duration(join(field, "retention"), t.Retention),
 		Secrets: t.Secrets, Converts: t.Converts, Bounds: t.Bounds,
 	}
 	switch t.CaseTwins {

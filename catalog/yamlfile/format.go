@@ -81,13 +81,14 @@ type tool struct {
 	Normalize          normalize  `yaml:"normalize"`
 	CaseTwins          string     `yaml:"caseTwins"`
 
-	Mutation *bool    `yaml:"mutation"`
-	Impact   string   `yaml:"impact"`
-	Reason   string   `yaml:"reason"`
-	Effect   string   `yaml:"effect"`
-	Errors   string   `yaml:"errors"`
-	Timeout  string   `yaml:"timeout"`
-	Groups   []string `yaml:"groups"`
+	Mutation  *bool    `yaml:"mutation"`
+	Impact    string   `yaml:"impact"`
+	Reason    string   `yaml:"reason"`
+	Effect    string   `yaml:"effect"`
+	Retention string   `yaml:"retention"`
+	Errors    string   `yaml:"errors"`
+	Timeout   string   `yaml:"timeout"`
+	Groups    []string `yaml:"groups"`
 
 	Resolve  []rule   `yaml:"resolve"`
 	Identity []mark   `yaml:"identity"`

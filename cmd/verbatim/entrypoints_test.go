@@ -163,6 +163,16 @@ var libraryEntries = map[string]struct {
 		r.Approve(a.ID, "ada")
 		_, _ = r.Gate.Sweep(ctx, true)
 	}, nil},
+	"Settle": {func(ctx context.Context, r *arena, a action.Action) {
+		r.Approve(a.ID, "ada")
+		_, _ = r.Gate.Settle(ctx, action.Filter{}) // nothing is uncertain
+	}, nil},
+	"Tend": {func(ctx context.Context, r *arena, a action.Action) {
+		r.Approve(a.ID, "ada")
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		r.Gate.Tend(ctx, verbatim.Upkeep{Sweep: true}) // an approved call does not begin by itself
+	}, nil},
 	"Freeze": {func(ctx context.Context, r *arena, _ action.Action) {
 		_, _ = r.Gate.Freeze(ctx, action.Stop{Tenant: "acme", By: "ada"})
 	}, nil},

@@ -14,6 +14,7 @@ const (
 	Mutation
 	Read
 	Preview
+	Question // ask or cancel an attempt; runs nothing
 )
 
 // Permit is the right to run one tool once with exactly these bytes.

@@ -37,12 +37,20 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 	}
 	var a action.Action
 	var err error
-	if start.Action.Fence == 0 {
+	switch {
+	case start.Resend != nil:
+		if err = verbs.Resends(start); err == nil {
+			a, err = s.change(ctx, syncFull, func(t *tx) (action.Action, error) { return t.resend(start) })
+		}
+	case start.Action.Fence == 0:
 		a, err = s.beginAllowed(ctx, start)
-	} else {
+	default:
 		a, err = s.change(ctx, syncFull, func(t *tx) (action.Action, error) { return t.beginClaimed(start) })
 	}
 	if errors.Is(err, ErrUnknown) {
+		if start.Resend != nil {
+			start.Action.Fence++
+		}
 		s.leaveUncertain(ctx, start.Action)
 	}
 	return a, err
@@ -149,7 +157,7 @@ func (t *tx) open(row action.Action) (action.Action, error) {
 	version, stopped, standbys := "", int64(0), int64(1)
 	steps := []step{do(lockGates), versionStep(row.Tenant, row.Tool, &version), stoppedStep(row, &stopped)}
 	if row.Mutation {
-		steps = append(steps, t.uncertainStep(row, &uncertain))
+		steps = append(append(steps, replaces(row)...), t.uncertainStep(row, &uncertain))
 	}
 	if t.store.opt.RequireSync {
 		steps = append(steps, ask(func(cur *cursor) error { standbys = cur.int(); return nil }, standbySQL))

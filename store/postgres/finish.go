@@ -47,12 +47,19 @@ func (s *Store) Reconcile(ctx context.Context, r action.Reconciliation) (action.
 		if err != nil {
 			return row, err
 		}
+		first, err := t.firstSent(row)
+		if err == nil {
+			err = verbs.Remembered(r, first, t.now)
+		}
+		if err != nil {
+			return row, err
+		}
 		return t.carry(row, m)
 	})
 }
 
 func (t *tx) maySettle(row action.Action, by string) error {
-	if by == verbs.ByLateReply {
+	if by == verbs.ByLateReply || by == action.ByProvider {
 		return nil
 	}
 	who, err := t.actor(row, by)

@@ -165,7 +165,7 @@ func (t *tx) questions(p *prospect) []step {
 		steps = append(steps, claim)
 	}
 	if a.State != action.Denied && a.Mutation {
-		steps = append(steps, t.uncertainStep(a, &p.uncertain))
+		steps = append(append(steps, replaces(a)...), t.uncertainStep(a, &p.uncertain))
 	}
 	if p.start {
 		steps = append(steps, do(lockGates), versionStep(a.Tenant, a.Tool, &p.version), stoppedStep(a, &p.stopped))
@@ -227,13 +227,16 @@ func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, er
 const uniqueViolation = "23505"
 
 // uncertainStep asks for an uncertain row with the same fingerprint, unless a
-// supersedes it, itself or through the rows that it supersedes.
+// supersedes it, itself or through the rows that it supersedes. A row whose
+// attempt is being sent again is as uncertain as before, and nothing
+// supersedes it while it is.
 func (t *tx) uncertainStep(a action.Action, out *[]action.Action) step {
 	return t.store.rows(out, `WHERE a.tenant = $1 AND a.principal = $2 AND a.fingerprint = $3
-		AND a.state = 'uncertain' AND a.id NOT IN (
+		AND (a.state = 'uncertain' AND a.id NOT IN (
 			WITH RECURSIVE named (id) AS (
 				SELECT $4::text COLLATE "C" UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
 			SELECT id FROM named)
+		OR a.state = 'executing' AND `+resent+`)
 		ORDER BY a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
 }
 

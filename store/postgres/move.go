@@ -66,6 +66,10 @@ func (t *tx) saves(from, to action.Action) (steps []step, moved *int64, err erro
 		}
 		steps = append(steps, do("UPDATE payload SET result = $1 WHERE action_seq = (SELECT seq FROM action WHERE id = $2)", b, to.ID))
 	}
+	if to.State == action.Succeeded && len(r.Output) == 0 { // what an unclear end left is not its output
+		steps = append(steps, do(`UPDATE payload SET result = NULL WHERE result IS NOT NULL
+			AND action_seq = (SELECT seq FROM action WHERE id = $1)`, to.ID))
+	}
 	if from.State == action.Executing {
 		steps = append(steps, do(`UPDATE attempt SET ended_at = $1, outcome = $2
 			WHERE action_seq = (SELECT seq FROM action WHERE id = $3) AND attempt = $4`, t.now, string(to.State), to.ID, to.Attempt))

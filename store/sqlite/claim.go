@@ -36,6 +36,9 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 	if start.Lease <= 0 {
 		return action.Action{}, verbs.Invalid("lease has no length")
 	}
+	if start.Resend != nil {
+		return s.resend(ctx, start)
+	}
 	if start.Action.Fence == 0 {
 		return s.beginAllowed(ctx, start)
 	}

@@ -28,7 +28,7 @@ func (s *Store) Finish(ctx context.Context, e action.Ending) (action.Action, err
 }
 
 // Reconcile settles an uncertain row. By must be an active account of the
-// row's tenant, or "late_reply" with the reply. Where the row is of high
+// row's tenant, or ByLateReply with the reply, or ByProvider. Where the row is of high
 // impact it must not be the proposer's own, unless policy lets the owner
 // decide on it.
 func (s *Store) Reconcile(ctx context.Context, r action.Reconciliation) (action.Action, error) {
@@ -47,12 +47,19 @@ func (s *Store) Reconcile(ctx context.Context, r action.Reconciliation) (action.
 		if err != nil {
 			return row, err
 		}
+		first, err := t.firstSent(row)
+		if err == nil {
+			err = verbs.Remembered(r, first, t.now)
+		}
+		if err != nil {
+			return row, err
+		}
 		return t.carry(row, m)
 	})
 }
 
 func (t *tx) maySettle(row action.Action, by string) error {
-	if by == verbs.ByLateReply {
+	if by == verbs.ByLateReply || by == action.ByProvider {
 		return nil
 	}
 	who, err := t.actor(row, by)

@@ -161,16 +161,19 @@ func (t *tx) claimKey(a action.Action) error {
 }
 
 // uncertain returns an uncertain row with the same fingerprint, unless a
-// supersedes it, itself or through the rows that it supersedes.
+// supersedes it, itself or through the rows that it supersedes. A row whose
+// attempt is being sent again is as uncertain as before, and nothing
+// supersedes it while it is.
 func (t *tx) uncertain(a action.Action) (action.Action, error) {
 	if !a.Mutation {
 		return action.Action{}, nil
 	}
 	row, err := t.store.loadWhere(t.conn, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
-		AND a.state = 'uncertain' AND a.id NOT IN (
+		AND (a.state = 'uncertain' AND a.id NOT IN (
 			WITH RECURSIVE named (id) AS (
 				SELECT ? UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
 			SELECT id FROM named)
+		OR a.state = 'executing' AND `+resent+`)
 		ORDER BY a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
 	if errors.Is(err, action.ErrNotFound) {
 		return action.Action{}, nil

@@ -43,8 +43,11 @@ func (t *tx) move(from, to action.Action) (action.Action, error) {
 
 // keep seals the output of a result beside the row.
 func (t *tx) keep(a action.Action) error {
-	if a.Result == nil || len(a.Result.Output) == 0 {
-		return nil
+	if a.Result == nil || len(a.Result.Output) == 0 && a.State != action.Succeeded {
+		return nil // what an unclear end left stays
+	}
+	if len(a.Result.Output) == 0 {
+		return t.forgetOutput(a)
 	}
 	b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: a.Tenant, Row: a.ID, Field: fieldResult}, a.Result.Output)
 	if err != nil {
@@ -52,6 +55,16 @@ func (t *tx) keep(a action.Action) error {
 	}
 	if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = (SELECT seq FROM action WHERE id = ?)", b, a.ID); err != nil {
 		return fmt.Errorf("keep result: %w", err)
+	}
+	return nil
+}
+
+// forgetOutput drops what an earlier, unclear end left beside a row that has
+// now succeeded without an output.
+func (t *tx) forgetOutput(a action.Action) error {
+	if _, err := t.exec(`UPDATE payload SET result = NULL WHERE result IS NOT NULL
+		AND action_seq = (SELECT seq FROM action WHERE id = ?)`, a.ID); err != nil {
+		return fmt.Errorf("forget result: %w", err)
 	}
 	return nil
 }

@@ -58,6 +58,10 @@ func verbs() []verb {
 			_, err := b.store.Begin(b.Context(), action.Start{Action: row, Lease: lease})
 			return err
 		}, edges{action.Claimed: action.Executing}},
+		{"resend", func(b *bench, row action.Action) error {
+			_, err := b.resend(row, time.Hour, false)
+			return err
+		}, edges{action.Uncertain: action.Executing}},
 		{"deny", func(b *bench, row action.Action) error {
 			row.Fence = max(row.Fence, 1)
 			row.Decision = action.Decision{Effect: "deny", Code: "target_changed", Reason: "moved"}
@@ -181,10 +185,9 @@ func testAllEdgesKnown(t *testing.T) {
 		}
 	}
 	unused := map[pair]bool{
-		{action.Received, action.Approved}:   true, // allowed calls start at once
-		{action.Approved, action.Executing}:  true, // only through a claim
-		{action.Approved, action.Denied}:     true, // only through a claim
-		{action.Uncertain, action.Executing}: true, // a keyed retry; no verb asks for it
+		{action.Received, action.Approved}:  true, // allowed calls start at once
+		{action.Approved, action.Executing}: true, // only through a claim
+		{action.Approved, action.Denied}:    true, // only through a claim
 	}
 	for _, from := range action.States() {
 		for _, to := range action.States() {

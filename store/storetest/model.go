@@ -35,6 +35,8 @@ type modelRow struct {
 	mark     string
 	votes    map[string]bool // voter to approve
 	names    []string        // ids that it supersedes, through any number of rows
+	begun    time.Time       // when its attempt began
+	again    bool            // it was sent again
 }
 
 // testModel runs random sequences of verbs on a store and on the model. The
@@ -49,7 +51,7 @@ func testModel(t *testing.T, open Open) {
 		r.Repeat(map[string]func(*rapid.T){
 			"suspend": m.suspend, "begin new": m.beginNew, "deny": m.deny, "vote": m.vote, "claim": m.claim,
 			"begin claimed": m.beginClaimed, "void": m.void, "dismiss": m.dismiss, "revoke": m.revoke, "finish": m.finish,
-			"reconcile": m.reconcile, "expire": m.expire, "policy": m.policy, "wait": m.wait,
+			"reconcile": m.reconcile, "resend": m.resend, "expire": m.expire, "policy": m.policy, "wait": m.wait,
 			"forward": m.forward, "on": m.forward, "and on": m.forward, "": m.compare,
 		})
 	})
@@ -112,11 +114,17 @@ func (m *model) blocked(a action.Action, row *modelRow, state action.State) erro
 		}
 	}
 	for id, other := range m.rows {
-		if state != action.Denied && other.state == action.Uncertain && other.mark == row.mark && !contains(row.names, id) {
+		if state != action.Denied && other.unclear(row, id) {
 			return action.ErrUncertain
 		}
 	}
 	return nil
+}
+
+// unclear: nobody knows the end of a row that stands in the way of another.
+func (row *modelRow) unclear(next *modelRow, id string) bool {
+	return row.mark == next.mark && (row.state == action.Uncertain && !contains(next.names, id) ||
+		row.state == action.Executing && row.again)
 }
 
 func contains(list []string, s string) bool {
@@ -161,7 +169,7 @@ func (m *model) beginNew(r *rapid.T) {
 	want := m.blocked(a, row, action.Executing)
 	got, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease})
 	if m.answer(r, err, want) {
-		row.state, row.fence, row.attempt, row.lease = action.Executing, 1, 1, m.now().Add(lease)
+		row.state, row.fence, row.attempt, row.lease, row.begun = action.Executing, 1, 1, m.now().Add(lease), m.now()
 		m.add(got, row)
 	}
 }
@@ -253,13 +261,13 @@ func (m *model) beginRow(r *rapid.T, row *modelRow, a action.Action) {
 		want = action.ErrStale
 	default:
 		for id, other := range m.rows {
-			if other.state == action.Uncertain && other.mark == row.mark && !contains(row.names, id) {
+			if other.unclear(row, id) {
 				want = action.ErrUncertain
 			}
 		}
 	}
 	_, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease})
 	if m.answer(r, err, want) {
-		row.state, row.attempt, row.lease = action.Executing, row.attempt+1, m.now().Add(lease)
+		row.state, row.attempt, row.lease, row.begun = action.Executing, row.attempt+1, m.now().Add(lease), m.now()
 	}
 }

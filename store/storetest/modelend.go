@@ -31,6 +31,43 @@ func (m *model) forward(r *rapid.T) {
 	}
 }
 
+// resend sends an uncertain attempt again, perhaps alone on its target. The
+// tenant's rows share two targets, one for each mark.
+func (m *model) resend(r *rapid.T) {
+	row, a := m.held(r)
+	alone := rapid.Bool().Draw(r, "alone")
+	want := m.resendable(row, a)
+	for id, other := range m.rows {
+		replaced := other.action.Supersedes == row.action.ID && other.state != action.Denied &&
+			other.state != action.Expired && other.state != action.Revoked
+		overtaken := alone && id != row.action.ID && other.attempt > 0 && other.mark == row.mark && !other.begun.Before(row.begun)
+		if want == nil && (replaced || overtaken) {
+			want = action.ErrOvertaken
+		}
+	}
+	_, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease,
+		Resend: &action.Resend{Retention: time.Hour, Alone: alone}})
+	if m.answer(r, err, want) {
+		row.state, row.fence, row.lease, row.again = action.Executing, row.fence+1, m.now().Add(lease), true
+	}
+}
+
+func (m *model) resendable(row *modelRow, a action.Action) error {
+	switch {
+	case row.state != action.Uncertain:
+		return action.ErrState
+	case a.Fence != row.fence:
+		return action.ErrFence
+	case !row.deadline.IsZero() && !m.now().Before(row.deadline):
+		return action.ErrLate
+	case m.now().Add(lease).After(row.begun.Add(time.Hour)):
+		return action.ErrLate
+	case a.Decision.PolicyVersion != m.version:
+		return action.ErrStale
+	}
+	return nil
+}
+
 func (m *model) void(r *rapid.T) {
 	row, a := m.held(r)
 	var want error

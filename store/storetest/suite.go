@@ -31,7 +31,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) verbatim.St
 		run  func(*testing.T, Open)
 	}{
 		{"Edges", testEdges}, {"Fresh", testFresh}, {"Keys", testKeys}, {"Votes", testVotes}, {"Begin", testBegin},
-		{"Endings", testEndings}, {"Expiry", testExpiry}, {"Policy", testPolicy}, {"Records", testRecords},
+		{"Resend", testResend}, {"Endings", testEndings}, {"Expiry", testExpiry}, {"Policy", testPolicy}, {"Records", testRecords},
 		{"Stops", testStops}, {"Reads", testReads}, {"Races", testRaces}, {"Model", testModel},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, open) })

@@ -65,6 +65,8 @@ func Settles(r action.Reconciliation) error {
 		return Invalid("reconciliation without a person or a reason")
 	case r.By == ByLateReply && (r.State != action.ReconciledSucceeded || r.Result == nil):
 		return Invalid("late reply that proves nothing")
+	case r.By == action.ByProvider && r.State == action.ReconciledFailed && r.Retention <= 0:
+		return Invalid("cancellation without an end")
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ const (
 
 // Who acts where no person does.
 const (
-	ByLateReply = "late_reply" // the tool itself, answering late
-	BySweeper   = "sweeper"    // who ends what nobody ended in time
+	ByLateReply = action.ByLateReply
+	BySweeper   = "sweeper" // who ends what nobody ended in time
 )
 
 func ended(code, detail string) *action.Result { return &action.Result{Code: code, Detail: detail} }

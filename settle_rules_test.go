@@ -1,0 +1,377 @@
+package verbatim_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/verbatimtest"
+)
+
+// settling is a stage whose tool calls a pretend provider of one effect class.
+type settling struct {
+	*stage
+	provider *verbatimtest.Provider
+}
+
+func settles(t *testing.T, effect catalog.EffectClass, change func(*parts)) *settling {
+	t.Helper()
+	s := &settling{provider: verbatimtest.NewProvider(filepath.Join(t.TempDir(), "provider"), effect)}
+	spec := ordinary("note", noteSchema)
+	spec.Effect = effect
+	if effect != catalog.Queryable && effect != catalog.Blind {
+		spec.Retention = time.Hour
+	}
+	p := parts{spec: spec, handler: s.provider.Handler()}
+	if change != nil {
+		change(&p)
+	}
+	s.stage = newStage(t, p)
+	return s
+}
+
+// lose makes the provider's next answers get lost at a step.
+func (s *settling) lose(step string) {
+	s.provider.OnStep(func(_ context.Context, at string) error {
+		if at == step {
+			return execute.ErrLost
+		}
+		return nil
+	})
+}
+
+// lost makes a call whose answer is lost at a step.
+func (s *settling) lost(step string) verbatim.Outcome {
+	s.t.Helper()
+	s.lose(step)
+	o := s.call(`{"text":"a"}`)
+	want(s.t, o, verbatim.StatusUncertain, verbatim.CodeOutcomeUncertain)
+	s.provider.OnStep(nil)
+	return o
+}
+
+// settle tries once and checks what became of an action and of the world.
+func (s *settling) settle(id string, state action.State, effects int) action.Action {
+	s.t.Helper()
+	if _, err := s.Gate.Settle(s.t.Context(), action.Filter{Tenant: "acme"}); err != nil {
+		s.t.Fatal(err)
+	}
+	a := s.state(id, state)
+	all, err := s.provider.Effects()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if got := all[action.ProviderKey(id, 1)]; got != effects {
+		s.t.Fatalf("it took effect %d times, want %d", got, effects)
+	}
+	return a
+}
+
+func TestEachEffectClassSettlesWhatItCanKnow(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		effect     catalog.EffectClass
+		happened   action.State // where only the reply was lost
+		unhappened action.State // where the request was lost
+		effects    int          // of the lost request, afterwards
+	}{
+		{catalog.Keyed, action.Succeeded, action.Succeeded, 1},
+		{catalog.LocalTx, action.Succeeded, action.Succeeded, 1},
+		{catalog.Natural, action.Succeeded, action.Succeeded, 1},
+		{catalog.KeyedCancel, action.ReconciledSucceeded, action.ReconciledFailed, 0},
+		{catalog.Queryable, action.ReconciledSucceeded, action.Uncertain, 0},
+		{catalog.Blind, action.Uncertain, action.Uncertain, 0},
+	} {
+		t.Run(string(tc.effect), func(t *testing.T) {
+			t.Parallel()
+			s := settles(t, tc.effect, nil)
+			s.settle(s.lost(verbatimtest.StepDone).ActionID, tc.happened, 1)
+			s = settles(t, tc.effect, nil)
+			id := s.lost(verbatimtest.StepArrive).ActionID
+			s.settle(id, tc.unhappened, tc.effects)
+			s.settle(id, tc.unhappened, tc.effects) // once more changes nothing
+		})
+	}
+}
+
+func TestRequestOnItsWayIsNeverCalledFailed(t *testing.T) {
+	t.Parallel()
+	for effect, tc := range map[catalog.EffectClass]struct {
+		before, after action.State
+		effects       int
+	}{
+		catalog.Queryable:   {action.Uncertain, action.ReconciledSucceeded, 1},
+		catalog.KeyedCancel: {action.ReconciledFailed, action.ReconciledFailed, 0}, // the provider keeps its word
+		catalog.Keyed:       {action.Uncertain, action.Succeeded, 1},
+		catalog.Natural:     {action.Uncertain, action.Succeeded, 1},
+		catalog.Blind:       {action.Uncertain, action.Uncertain, 1},
+	} {
+		s := settles(t, effect, nil)
+		s.provider.Hold()
+		id := s.call(`{}`).ActionID
+		s.settle(id, tc.before, 0) // nothing is known yet
+		if err := s.provider.Release(); err != nil {
+			t.Fatal(err)
+		}
+		s.settle(id, tc.after, tc.effects)
+	}
+}
+
+func TestSettledActionAnswersItsKeyWithWhatTheProviderSaid(t *testing.T) {
+	t.Parallel()
+	for effect, state := range map[catalog.EffectClass]action.State{catalog.Keyed: action.Succeeded,
+		catalog.Queryable: action.ReconciledSucceeded, catalog.KeyedCancel: action.ReconciledSucceeded} {
+		s := settles(t, effect, nil)
+		s.lose(verbatimtest.StepDone)
+		c := verbatim.Call{Arguments: []byte(`{}`), IdempotencyKey: "k"}
+		first := s.with(c)
+		s.provider.OnStep(nil)
+		a := s.settle(first.ActionID, state, 1)
+		again := s.with(c)
+		want(t, again, verbatim.StatusOK, verbatim.CodeOK)
+		if !again.Replayed || len(again.Output) == 0 || string(again.Output) != string(a.Result.Output) {
+			t.Errorf("%s: %+v", effect, again)
+		}
+	}
+}
+
+func TestCancelledActionFreesItsKeyForANewOne(t *testing.T) {
+	t.Parallel()
+	s := settles(t, catalog.KeyedCancel, nil)
+	s.lose(verbatimtest.StepArrive)
+	c := verbatim.Call{Arguments: []byte(`{}`), IdempotencyKey: "k"}
+	first := s.with(c)
+	s.provider.OnStep(nil)
+	s.settle(first.ActionID, action.ReconciledFailed, 0)
+	next := s.with(c)
+	want(t, next, verbatim.StatusOK, verbatim.CodeOK)
+	if next.ActionID == first.ActionID {
+		t.Error("the same action")
+	}
+}
+
+// swap is an engine that a test replaces.
+type swap struct {
+	policy.Engine
+	now atomic.Pointer[policy.Engine]
+}
+
+func (s *swap) Current() policy.Engine { return *s.now.Load() }
+
+func (s *swap) set(version string) {
+	e := policy.FromFunc(version, answer(policy.Allow))
+	s.now.Store(&e)
+}
+
+func TestNothingIsSentAgainWhereAuthorityIsGone(t *testing.T) {
+	t.Parallel()
+	engine := &swap{}
+	engine.set("1")
+	for name, tc := range map[string]struct {
+		change func(*parts)
+		then   func(s *settling)
+	}{
+		"the provider may have forgotten the key": {nil, func(s *settling) { s.Clock.Advance(time.Hour) }},
+		"the lease would outlive its memory":      {nil, func(s *settling) { s.Clock.Advance(time.Hour - time.Minute) }},
+		"the catalog says no retention":           {func(p *parts) { p.spec.Retention = 0 }, func(*settling) {}},
+		"the catalog says it is blind":            {nil, func(s *settling) { s.bound.Tool.Effect = catalog.Blind }},
+		"the definition has changed":              {nil, func(s *settling) { s.bound.Tool.Definition[0]++ }},
+		"an operator has stopped the tool": {nil, func(s *settling) {
+			if _, err := s.Gate.Freeze(s.t.Context(), action.Stop{Tenant: "acme", Tool: "note", By: "ada"}); err != nil {
+				s.t.Error(err)
+			}
+		}},
+		"another call supersedes it": {nil, func(s *settling) {
+			replaced := s.rows()[0].ID
+			want(s.t, s.with(verbatim.Call{Arguments: []byte(`{"text":"b"}`), Supersedes: replaced}), verbatim.StatusOK, verbatim.CodeOK)
+		}},
+		"the rules have changed": {func(p *parts) { p.policy = engine }, func(*settling) { engine.set("2") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := settles(t, catalog.Keyed, tc.change)
+			o := s.lost(verbatimtest.StepArrive)
+			tc.then(s)
+			s.settle(o.ActionID, action.Uncertain, 0)
+		})
+	}
+}
+
+func TestNothingIsSentAgainOnceItsApprovalNoLongerHolds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		then    func(s *settling, a action.Action)
+		state   action.State
+		effects int
+	}{
+		"it holds":          {func(*settling, action.Action) {}, action.Succeeded, 1},
+		"its time is over":  {func(s *settling, a action.Action) { s.Clock.Advance(a.Deadline.Sub(s.Clock.Now())) }, action.Uncertain, 0},
+		"the voter is gone": {func(s *settling, _ action.Action) { disable(s.stage, "ada") }, action.Uncertain, 0},
+	} {
+		s := settles(t, catalog.Keyed, func(p *parts) { p.policy = decide(policy.RequireApproval) })
+		asked := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+		s.lose(verbatimtest.StepArrive)
+		o := s.call(`{}`)
+		s.provider.OnStep(nil)
+		if o.ActionID != asked.ActionID {
+			t.Fatalf("%s: another action ran", name)
+		}
+		tc.then(s, s.state(o.ActionID, action.Uncertain))
+		s.settle(o.ActionID, tc.state, tc.effects)
+	}
+}
+
+func disable(s *stage, id string) {
+	if err := s.Fixture.Store.Disable(s.t.Context(), id); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func TestNaturalToolIsNotCalledAgainOverALaterCall(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		targets []catalog.TargetRule
+		next    string
+		state   action.State
+	}{
+		"on the same target":       {[]catalog.TargetRule{{Type: "note", Pointer: "/text"}}, `{"text":"a","amount":2}`, action.Uncertain},
+		"on another target":        {[]catalog.TargetRule{{Type: "note", Pointer: "/text"}}, `{"text":"b"}`, action.Succeeded},
+		"where no target is known": {nil, `{"text":"b"}`, action.Uncertain},
+	} {
+		s := settles(t, catalog.Natural, func(p *parts) { p.spec.Targets = tc.targets })
+		o := s.lost(verbatimtest.StepArrive)
+		want(t, s.call(tc.next), verbatim.StatusOK, verbatim.CodeOK)
+		if _, err := s.Gate.Settle(t.Context(), action.Filter{}); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := s.Gate.Action(t.Context(), "acme", o.ActionID); err != nil || a.State != tc.state {
+			t.Errorf("%s: %s, want %s (%v)", name, a.State, tc.state, err)
+		}
+	}
+}
+
+func TestWhileItIsSentAgainItIsAsUncertainAsBefore(t *testing.T) {
+	t.Parallel()
+	s := settles(t, catalog.Keyed, nil)
+	o := s.lost(verbatimtest.StepArrive)
+	arrived, release := make(chan struct{}), make(chan struct{})
+	s.provider.OnStep(func(_ context.Context, step string) error {
+		if step == verbatimtest.StepArrive {
+			close(arrived)
+			<-release
+		}
+		return nil
+	})
+	done := make(chan int, 1)
+	go func() {
+		n, err := s.Gate.Settle(t.Context(), action.Filter{})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- n
+	}()
+	<-arrived
+	s.state(o.ActionID, action.Executing)
+	for name, c := range map[string]verbatim.Call{
+		"the same call":              {Arguments: []byte(`{"text":"a"}`)},
+		"a call that supersedes it":  {Arguments: []byte(`{"text":"a"}`), Supersedes: o.ActionID},
+		"the same call with its own": {Arguments: []byte(`{"text":"a"}`), IdempotencyKey: "new"},
+	} {
+		got := s.with(c)
+		if got.ActionID != o.ActionID || got.Status != verbatim.StatusUncertain && got.Status != verbatim.StatusInProgress {
+			t.Errorf("%s: %s %s, action %s", name, got.Status, got.Code, got.ActionID)
+		}
+	}
+	if n, err := s.Gate.Settle(t.Context(), action.Filter{}); n != 0 || err != nil {
+		t.Errorf("settled %d more, %v", n, err)
+	}
+	close(release)
+	if n := <-done; n != 1 {
+		t.Errorf("settled %d", n)
+	}
+	s.provider.OnStep(nil)
+	s.settle(o.ActionID, action.Succeeded, 1)
+}
+
+func TestWhatIsSentAgainNeverEndsAsFailed(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{errors.New("the provider is busy"), execute.ErrNotRun, execute.ErrLost, context.DeadlineExceeded} {
+		s := settles(t, catalog.Keyed, nil)
+		o := s.lost(verbatimtest.StepDone)
+		s.provider.OnStep(func(context.Context, string) error { return err })
+		s.settle(o.ActionID, action.Uncertain, 1)
+		s.provider.OnStep(nil)
+		s.settle(o.ActionID, action.Succeeded, 1)
+	}
+}
+
+func TestOldSenderCannotEndWhatIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := settles(t, catalog.Keyed, nil)
+	o := s.lost(verbatimtest.StepDone)
+	old := s.state(o.ActionID, action.Uncertain)
+	s.provider.OnStep(func(_ context.Context, step string) error {
+		for _, state := range []action.State{action.Failed, action.Uncertain, action.Succeeded} {
+			if _, err := s.Fixture.Store.Finish(t.Context(), action.Ending{ID: old.ID, Fence: old.Fence, State: state,
+				Result: action.Result{Evidence: action.EvidenceProved}}); !errors.Is(err, action.ErrFence) {
+				t.Errorf("the old sender said %s at %s: %v", state, step, err)
+			}
+		}
+		return nil
+	})
+	s.settle(o.ActionID, action.Succeeded, 1)
+}
+
+func TestBlindToolIsNotAskedWhateverItCanDo(t *testing.T) {
+	t.Parallel()
+	s := settles(t, catalog.KeyedCancel, func(p *parts) {
+		p.spec.Effect, p.spec.Retention = "", 0
+	})
+	s.settle(s.lost(verbatimtest.StepDone).ActionID, action.Uncertain, 1)
+}
+
+func TestNoAccountSettlesInTheNameOfTheProvider(t *testing.T) {
+	t.Parallel()
+	s := settles(t, catalog.Blind, nil)
+	o := s.lost(verbatimtest.StepDone)
+	for _, by := range []string{action.ByProvider, action.ByLateReply} {
+		if _, err := s.Gate.Reconcile(t.Context(), "acme", action.Reconciliation{ID: o.ActionID, State: action.ReconciledSucceeded,
+			By: by, Evidence: "x", Result: &action.Result{}}); !errors.Is(err, action.ErrIneligible) {
+			t.Errorf("%s: %v", by, err)
+		}
+	}
+	s.state(o.ActionID, action.Uncertain)
+}
+
+func TestTendEndsWhatIsOverdueAndSettlesWhatIsUncertain(t *testing.T) {
+	t.Parallel()
+	s := settles(t, catalog.Keyed, nil)
+	s.lose(verbatimtest.StepDone)
+	s.store.fail("Finish") // the process cannot say how it ended
+	o := s.call(`{}`)
+	s.store.on("Finish", nil)
+	s.provider.OnStep(nil)
+	s.state(o.ActionID, action.Executing)
+	s.Clock.Advance(10 * time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		s.Gate.Tend(ctx, verbatim.Upkeep{Every: 10 * time.Millisecond, Sweep: true})
+		close(ended)
+	}()
+	s.eventually("it is settled", func() bool {
+		a, err := s.Gate.Action(t.Context(), "acme", o.ActionID)
+		return err == nil && a.State == action.Succeeded
+	})
+	cancel()
+	<-ended
+	s.settle(o.ActionID, action.Succeeded, 1)
+}

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// resent holds for a row whose attempt has been sent again: its fence has
+// risen since the attempt began.
+const resent = `EXISTS (SELECT 1 FROM attempt r WHERE r.action_seq = a.seq AND r.attempt = a.attempt AND r.fence < a.fence)`
+
+// resend moves an uncertain row back to executing.
+func (s *Store) resend(ctx context.Context, start action.Start) (action.Action, error) {
+	if err := verbs.Resends(start); err != nil {
+		return action.Action{}, err
+	}
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := t.resendable(start)
+		if err != nil {
+			return row, err
+		}
+		return t.carry(row, verbs.Resend(row, t.now, start.Lease))
+	})
+}
+
+// resendable checks everything that must hold before an attempt is sent
+// again: what the commit point checks, the provider's memory, and that
+// nothing has taken the action's place.
+func (t *tx) resendable(start action.Start) (action.Action, error) {
+	row, err := t.store.load(t.conn, start.Action.ID)
+	if err != nil {
+		return action.Action{}, err
+	}
+	first, err := t.firstSent(row)
+	if err == nil {
+		err = verbs.MayResend(row, start, first, t.now)
+	}
+	if err == nil && row.Terms != nil {
+		standing, failed := t.tally(row)
+		if err = failed; err == nil {
+			err = verbs.Suffice(standing)
+		}
+	}
+	if err != nil {
+		return row, err
+	}
+	if found, err := t.open(row); err != nil {
+		return found, err
+	}
+	return row, t.unchallenged(row, first, start.Resend.Alone)
+}
+
+// unchallenged looks for what was made to replace the row and, if it must be
+// alone, for what has begun on its targets since.
+func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error {
+	n, err := t.number("SELECT count(*) FROM action WHERE supersedes = ? AND state NOT IN ('denied', 'expired', 'revoked')", row.ID)
+	if err != nil {
+		return err
+	}
+	meets := n > 0
+	if alone && !meets {
+		err = t.query(func(cur *cursor) error {
+			later := action.Action{Tool: cur.text()}
+			err := verbs.ParseTargets(cur.text(), &later.Targets)
+			meets = meets || verbs.Overtakes(row, later)
+			return err
+		}, `SELECT b.tool, b.targets FROM attempt t JOIN action b ON b.seq = t.action_seq
+			WHERE t.started_at >= ? AND b.tenant = ? AND b.id <> ?`, first, row.Tenant, row.ID)
+	}
+	if err == nil && meets {
+		err = action.ErrOvertaken
+	}
+	return err
+}
+
+// firstSent is when the row's attempt began; zero where it has none.
+func (t *tx) firstSent(row action.Action) (first time.Time, err error) {
+	_, err = t.one(func(cur *cursor) error { first = cur.time(); return nil },
+		"SELECT started_at FROM attempt WHERE action_seq = (SELECT seq FROM action WHERE id = ?) AND attempt = ?", row.ID, row.Attempt)
+	return first, err
+}
