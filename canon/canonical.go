@@ -130,9 +130,9 @@ func valueOf(part string) (Value, bool) {
 	}
 	switch b := part[0]; {
 	case b == '"' && strings.IndexByte(part, '\\') < 0:
-		return Value{kind: String, text: part[1 : len(part)-1]}, true
+		return stringValue(part[1 : len(part)-1]), true
 	case b == '-' || b-'0' <= 9:
-		return Value{kind: Number, text: part}, true
+		return numberValue(part), true
 	}
 	v, err := DecodeText(part, Options{MaxBytes: CeilingBytes, MaxDepth: CeilingDepth, MaxNodes: CeilingNodes, Exact: true})
 	return v, err == nil
@@ -183,7 +183,7 @@ func (c *canonical) value(depth int) (any, bool) {
 }
 
 func numberOf(part string) (any, bool) {
-	v := Value{kind: Number, text: part}
+	v := numberValue(part)
 	if i, ok := v.Int64(); ok {
 		return i, true
 	}

@@ -35,7 +35,7 @@ func (d *scanner) check(v Value) bool {
 	if d.nodes++; d.nodes > d.opt.MaxNodes {
 		return d.refuse(noOffset, RuleNodes)
 	}
-	switch v.kind {
+	switch v.Kind() {
 	case Null, Bool:
 		return true
 	case Number:
@@ -43,6 +43,10 @@ func (d *scanner) check(v Value) bool {
 	case String:
 		return d.sound || utf8.ValidString(v.text) || d.refuse(noOffset, RuleInvalidUTF8)
 	case Array, Object:
+		if d.covers(&v.kids.extent) {
+			d.nodes += int(v.kids.nodes) - 1
+			return true
+		}
 		if d.depth++; d.depth > d.opt.MaxDepth {
 			return d.refuse(noOffset, RuleDepth)
 		}
@@ -57,10 +61,26 @@ func (d *scanner) check(v Value) bool {
 	}
 }
 
+// covers reports that a walk through what has this extent would find nothing.
+// Where it would, the walk has to tell where.
+func (d *scanner) covers(e *extent) bool {
+	need := sound
+	if d.opt.Exact {
+		need = exact
+	}
+	return e.trust >= need && !d.opt.FoldTwins && d.nodes-1+int(e.nodes) <= d.opt.MaxNodes && d.depth+int(e.height) <= d.opt.MaxDepth
+}
+
+// sureInteger reports a short integer: the text of a number is in its RFC 8785
+// form.
+func sureInteger(text string) bool {
+	return len(text) <= sureDigits && strings.IndexByte(text, '.') < 0 && strings.IndexByte(text, 'e') < 0
+}
+
 // checkNumber passes short integers at once: only this package writes the text
 // of a number, in its RFC 8785 form.
 func (d *scanner) checkNumber(text string) bool {
-	if len(text) <= sureDigits && strings.IndexByte(text, '.') < 0 && strings.IndexByte(text, 'e') < 0 {
+	if sureInteger(text) {
 		return true
 	}
 	_, rule := canonicalNumber(text, d.opt.Exact)

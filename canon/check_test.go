@@ -2,6 +2,7 @@ package canon_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -243,11 +244,15 @@ func TestCheckLooksIntoDecodedTrees(t *testing.T) {
 	}
 }
 
-// TestAmendTrustsOnlyWhatIsSound: an amended object counts as decoded if a
+// TestDraftTrustsOnlyWhatIsSound: a drafted object counts as decoded if a
 // decoder could have returned it, and Check agrees.
-func TestAmendTrustsOnlyWhatIsSound(t *testing.T) {
+func TestDraftTrustsOnlyWhatIsSound(t *testing.T) {
 	t.Parallel()
 	old, err := canon.Decode([]byte(`{"a":1,"b":{"c":"x"}}`), canon.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inexact, err := canon.Decode([]byte(`[0.1,1e30]`), canon.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,37 +260,102 @@ func TestAmendTrustsOnlyWhatIsSound(t *testing.T) {
 	member := func(name string, v canon.Value) canon.Member { return canon.Member{Name: name, Value: v} }
 	built := canon.ObjectValue(member("x", canon.StringValue("\xff")))
 	for name, tc := range map[string]struct {
-		from    canon.Value
-		members []canon.Member
-		sound   bool
+		from  canon.Value
+		set   canon.Value // for b
+		more  []canon.Member
+		sound bool
 	}{
-		"nothing new":              {old, []canon.Member{a, b}, true},
-		"one more":                 {old, []canon.Member{a, b, member("d", canon.StringValue("y"))}, true},
-		"a decoded one":            {old, []canon.Member{a, b, member("d", old)}, true},
-		"another value":            {old, []canon.Member{a, member("b", canon.BoolValue(true))}, true},
-		"one less":                 {old, []canon.Member{a}, false},
-		"another name":             {old, []canon.Member{a, member("B", b.Value)}, false},
-		"a name twice":             {old, []canon.Member{a, b, member("a", canon.NullValue())}, false},
-		"a new name twice":         {old, []canon.Member{a, b, member("d", canon.NullValue()), member("d", canon.NullValue())}, false},
-		"a name that is no text":   {old, []canon.Member{a, b, member("\xff", canon.NullValue())}, false},
-		"a string that is no text": {old, []canon.Member{a, b, member("d", canon.StringValue("\xff"))}, false},
-		"no value":                 {old, []canon.Member{a, b, member("d", canon.Value{})}, false},
-		"a built value":            {old, []canon.Member{a, b, member("d", built)}, false},
-		"of a built value":         {built, built.Members(), false},
+		"nothing new":              {old, b.Value, nil, true},
+		"one more":                 {old, b.Value, []canon.Member{member("d", canon.StringValue("y"))}, true},
+		"a decoded one":            {old, b.Value, []canon.Member{member("d", old)}, true},
+		"another value":            {old, canon.BoolValue(true), nil, true},
+		"an inexact number":        {old, inexact.At(1), nil, true},
+		"an inexact array":         {old, inexact, nil, true},
+		"a name twice":             {old, b.Value, []canon.Member{member("a", canon.NullValue())}, false},
+		"a new name twice":         {old, b.Value, []canon.Member{member("d", canon.NullValue()), member("d", canon.NullValue())}, false},
+		"a name that is no text":   {old, b.Value, []canon.Member{member("\xff", canon.NullValue())}, false},
+		"a string that is no text": {old, b.Value, []canon.Member{member("d", canon.StringValue("\xff"))}, false},
+		"no value":                 {old, b.Value, []canon.Member{member("d", canon.Value{})}, false},
+		"a built value":            {old, b.Value, []canon.Member{member("d", built)}, false},
+		"a built value inside":     {old, built, nil, false},
+		"of a built value":         {canon.ObjectValue(a, b), b.Value, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := canon.Amend(tc.from, tc.members...)
-			if v.Decoded() != tc.sound {
-				t.Errorf("counts as decoded: %t", v.Decoded())
+			plain := append([]canon.Member{a, member("b", tc.set)}, tc.more...)
+			for _, room := range []int{0, len(tc.more), 5, 12, 40} {
+				var d canon.Draft
+				d.Begin(tc.from, room)
+				d.Set(1, tc.set)
+				for _, m := range tc.more {
+					d.Add(m.Name, m.Value)
+				}
+				agree(t, d.Value(), canon.ObjectValue(plain...), tc.sound)
 			}
-			plain := canon.ObjectValue(tc.members...)
-			if got, want := canon.Check(v), canon.Check(plain); (got == nil) != (want == nil) {
-				t.Errorf("Check says %v, of the same members %v", got, want)
-			}
-			if diff := cmp.Diff(string(plain.Canonical()), string(v.Canonical())); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(`{"a":1,"b":{"c":"x"}}`, string(old.Canonical())); diff != "" {
+				t.Errorf("the draft changed what it is a copy of: %s", diff)
 			}
 		})
+	}
+}
+
+// agree compares a drafted value with the same one built by hand.
+func agree(t *testing.T, v, plain canon.Value, sound bool) {
+	t.Helper()
+	if v.Decoded() != sound {
+		t.Errorf("counts as decoded: %t", v.Decoded())
+	}
+	for _, opt := range []canon.Options{{}, {Exact: true}, {MaxNodes: 3}, {MaxNodes: 4}, {MaxDepth: 1}, {MaxDepth: 2}, {FoldTwins: true}} {
+		if diff := cmp.Diff(fmt.Sprint(canon.CheckWithin(plain, opt)), fmt.Sprint(canon.CheckWithin(v, opt))); diff != "" {
+			t.Errorf("CheckWithin %+v (-built by hand): %s", opt, diff)
+		}
+	}
+	if diff := cmp.Diff(string(plain.Canonical()), string(v.Canonical())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDraftOfAnArray: elements are replaced in a copy.
+func TestDraftOfAnArray(t *testing.T) {
+	t.Parallel()
+	old, err := canon.Decode([]byte(`[1,[2],"x"]`), canon.Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d canon.Draft
+	if d.Begun() {
+		t.Error("the zero draft has begun")
+	}
+	d.Begin(old, 0)
+	d.Set(1, canon.ArrayValue(canon.ArrayValue()))
+	v := d.Value()
+	if got := string(v.Canonical()) + string(old.Canonical()); got != `[1,[[]],"x"][1,[2],"x"]` || v.Decoded() || d.Begun() {
+		t.Errorf("got %s, decoded %t, begun %t", got, v.Decoded(), d.Begun())
+	}
+	d.Begin(old, 0)
+	d.Set(1, old.At(2))
+	if v = d.Value(); !v.Decoded() || canon.Check(v) != nil {
+		t.Error("a sound element does not count")
+	}
+}
+
+// TestDraftsOfDraftsStayBounded: a tree whose parts are shared may be as large
+// as its extent says, and then does not count as decoded.
+func TestDraftsOfDraftsStayBounded(t *testing.T) {
+	t.Parallel()
+	v, err := canon.Decode([]byte(`{"a":0,"b":0}`), canon.Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		var d canon.Draft
+		d.Begin(v, 0)
+		d.Set(0, v)
+		d.Set(1, v)
+		v = d.Value()
+	}
+	var vs canon.Violations
+	if err := canon.Check(v); v.Decoded() || !errors.As(err, &vs) || vs[0].Rule != canon.RuleNodes {
+		t.Errorf("counts as decoded: %t, %v", v.Decoded(), err)
 	}
 }

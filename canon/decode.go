@@ -135,7 +135,10 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 // begin takes a text and makes stacks that hold an ordinary call.
 func (d *scanner) begin(text string, opt Options) {
 	d.s, d.pos, d.opt = text, 0, opt
-	d.nodes, d.depth, d.jumbled = 0, 0, 0
+	d.nodes, d.depth, d.reached, d.jumbled = 0, 0, 0, 0
+	if d.trust = sound; opt.Exact {
+		d.trust = exact
+	}
 	d.dirty = !utf8.ValidString(text)
 	d.mem.expect(text)
 	room := d.mem.reserve()

@@ -14,9 +14,9 @@ func Difference(a, b Value) (pointer string, same bool) {
 // difference returns the path to the first difference, innermost first.
 func difference(a, b Value) ([]token, bool) {
 	switch {
-	case a.kind != b.kind || a.text != b.text:
+	case a.Kind() != b.Kind() || a.text != b.text:
 		return nil, false
-	case a.kind == Object:
+	case a.Kind() == Object:
 		return memberDifference(a.members(), b.members())
 	default:
 		return elementDifference(a.elems(), b.elems())

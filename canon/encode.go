@@ -13,7 +13,7 @@ import (
 // text, which then is not the whole value: invalid values become null, bytes
 // that are not UTF-8 become U+FFFD, and of equal names the first stays.
 func (v Value) AppendTo(dst []byte) []byte {
-	switch v.kind {
+	switch v.Kind() {
 	case Bool, Number:
 		return append(dst, v.text...)
 	case String:
@@ -44,11 +44,8 @@ func appendArray(dst []byte, elems []Value) []byte {
 // appendObject writes the members sorted by the UTF-16 code units of their
 // names (RFC 8785 §3.2.3).
 func appendObject(dst []byte, kids *children) []byte {
-	if kids == nil {
-		return append(dst, '{', '}')
-	}
 	members := kids.members
-	if !kids.sound {
+	if kids.trust == untrusted {
 		members = validNames(members)
 	}
 	var few [fewNames]int32
@@ -59,7 +56,7 @@ func appendObject(dst []byte, kids *children) []byte {
 		if order != nil {
 			i = int(order[at])
 		}
-		if !kids.sound && at > 0 && members[i].Name == members[before(order, at)].Name {
+		if kids.trust == untrusted && at > 0 && members[i].Name == members[before(order, at)].Name {
 			continue
 		}
 		if at > 0 {

@@ -124,7 +124,7 @@ func (m *memory) keepElems(from []Value) *children {
 	copy(kept, from)
 	clear(from)
 	kids := m.container()
-	kids.elems, kids.sound = kept, true
+	kids.elems = kept
 	return kids
 }
 
@@ -140,7 +140,7 @@ func (m *memory) keepMembers(from []Member) *children {
 	copy(kept, from)
 	clear(from)
 	kids := m.container()
-	kids.members, kids.sound = kept, true
+	kids.members = kept
 	return kids
 }
 
@@ -150,7 +150,7 @@ func (m *memory) keepBehind(stack []Member, base int) ([]Member, *children) {
 	whole := stack[:cap(stack)]
 	free := len(whole) - (len(stack) - base)
 	kids := m.container()
-	kids.members, kids.sound = whole[free:], true
+	kids.members = whole[free:]
 	copy(kids.members, stack[base:])
 	return whole[:base:free], kids
 }

@@ -34,7 +34,7 @@ func FloatValue(f float64) (Value, error) {
 		return Value{}, Refuse("", RuleNegativeZero, expected[RuleNegativeZero])
 	}
 	var buf [maxNumberText]byte
-	return Value{kind: Number, text: string(appendFloat(buf[:0], f))}, nil
+	return numberValue(string(appendFloat(buf[:0], f))), nil
 }
 
 // number scans the literal at pos and moves pos behind it.
@@ -46,7 +46,7 @@ func (d *scanner) number() (Value, bool) {
 	}
 	lit := d.s[start:d.pos]
 	if plain && len(lit) <= sureDigits && lit != "-0" {
-		return Value{kind: Number, text: lit}, true
+		return numberValue(lit), true
 	}
 	if len(lit) > MaxNumberBytes {
 		return Value{}, d.refuse(start, RuleNumberLength)
@@ -55,7 +55,7 @@ func (d *scanner) number() (Value, bool) {
 	if rule != "" {
 		return Value{}, d.refuse(start, rule)
 	}
-	return Value{kind: Number, text: text}, true
+	return numberValue(text), true
 }
 
 // scanLiteral scans number = [ minus ] int [ frac ] [ exp ]. plain tells that

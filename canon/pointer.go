@@ -50,7 +50,7 @@ func (v Value) Lookup(pointer string) (Value, bool) {
 }
 
 func (v Value) child(token string) (Value, bool) {
-	switch v.kind {
+	switch v.Kind() {
 	case Object:
 		return v.Get(token)
 	case Array:
@@ -79,7 +79,7 @@ func (v Value) with(tokens []string, x Value) (Value, bool) {
 	if len(tokens) == 0 {
 		return x, true
 	}
-	switch v.kind {
+	switch v.Kind() {
 	case Object:
 		return v.withMember(tokens, x)
 	case Array:
@@ -138,7 +138,7 @@ func (v Value) without(tokens []string) Value {
 		next, _ := v.with(tokens[:1], old.without(tokens[1:]))
 		return next
 	}
-	if v.kind != Object {
+	if v.Kind() != Object {
 		return v
 	}
 	members := make([]Member, 0, v.Len())

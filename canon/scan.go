@@ -18,6 +18,10 @@ type scanner struct {
 	opt   Options
 	nodes int
 	depth int
+	// reached is the deepest depth since the innermost open container began,
+	// and trust what is known of the values.
+	reached int
+	trust   trust
 	// dirty is set if s holds invalid UTF-8 somewhere; otherwise strings
 	// need no check of their own.
 	dirty bool
@@ -110,17 +114,17 @@ func (d *scanner) value() (Value, bool) {
 	switch c := d.peek(); c {
 	case '"':
 		s, ok := d.text()
-		return Value{kind: String, text: s}, ok
+		return stringValue(s), ok
 	case '{':
 		return d.object()
 	case '[':
 		return d.array()
 	case 't':
-		return d.word("true", Value{kind: Bool, text: "true"})
+		return d.word("true", boolValue("true"))
 	case 'f':
-		return d.word("false", Value{kind: Bool, text: "false"})
+		return d.word("false", boolValue("false"))
 	case 'n':
-		return d.word("null", Value{kind: Null})
+		return d.word("null", nullValue())
 	default:
 		if c == '-' || c-'0' <= 9 {
 			return d.number()
@@ -174,10 +178,29 @@ func (d *scanner) next(end byte) (more, ok bool) {
 	}
 }
 
+// fresh begins to measure a container, seal writes it down.
+func (d *scanner) fresh() extentSoFar {
+	outer := extentSoFar{d.nodes, d.reached}
+	d.reached = d.depth + 1
+	return outer
+}
+
+// extentSoFar is what was measured before a container.
+type extentSoFar struct{ nodes, reached int }
+
+func (d *scanner) seal(kids *children, kind Kind, outer extentSoFar) Value {
+	kids.kind = kind
+	kids.extent = extent{int32(d.nodes - outer.nodes + 1), int16(d.reached - d.depth), d.trust}
+	d.reached = max(d.reached, outer.reached)
+	return Value{kids: kids}
+}
+
 func (d *scanner) array() (Value, bool) {
+	outer := d.fresh()
 	empty, ok := d.open(']')
 	if empty || !ok {
-		return Value{kind: Array}, ok
+		d.reached = max(d.reached, outer.reached)
+		return emptyArray(), ok
 	}
 	base := len(d.elems)
 	for {
@@ -197,19 +220,21 @@ func (d *scanner) array() (Value, bool) {
 		}
 	}
 	if d.depth == 0 && handsOver(d.elems) {
-		kids := &children{elems: d.elems, sound: true}
+		kids := &children{elems: d.elems}
 		d.elems = nil
-		return Value{kind: Array, kids: kids}, true
+		return d.seal(kids, Array, outer), true
 	}
 	kids := d.mem.keepElems(d.elems[base:])
 	d.elems = d.elems[:base]
-	return Value{kind: Array, kids: kids}, true
+	return d.seal(kids, Array, outer), true
 }
 
 func (d *scanner) object() (Value, bool) {
+	outer := d.fresh()
 	empty, ok := d.open('}')
 	if empty || !ok {
-		return Value{kind: Object}, ok
+		d.reached = max(d.reached, outer.reached)
+		return emptyObject(), ok
 	}
 	base := len(d.members)
 	var seen names
@@ -231,18 +256,18 @@ func (d *scanner) object() (Value, bool) {
 	}
 	if d.depth == 0 && (d.inTree || handsOver(d.members)) {
 		kids := d.mem.container()
-		kids.members, kids.sound = slices.Clip(members), true
+		kids.members = slices.Clip(members)
 		d.members = nil
-		return Value{kind: Object, kids: kids}, true
+		return d.seal(kids, Object, outer), true
 	}
 	if d.inTree {
 		rest, kids := d.mem.keepBehind(d.members, base)
 		d.members = rest
-		return Value{kind: Object, kids: kids}, true
+		return d.seal(kids, Object, outer), true
 	}
 	kids := d.mem.keepMembers(members)
 	d.members = d.members[:base]
-	return Value{kind: Object, kids: kids}, true
+	return d.seal(kids, Object, outer), true
 }
 
 // member reads one name and value of the object whose members start at base.

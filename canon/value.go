@@ -2,7 +2,6 @@ package canon
 
 import (
 	"strconv"
-	"unicode/utf8"
 )
 
 // Kind is the JSON type of a [Value].
@@ -38,30 +37,65 @@ func (k Kind) String() string {
 type Value struct {
 	_    [0]func() // not comparable: two equal values may be two trees
 	text string    // String: content. Number: RFC 8785 text. Bool: "true" or "false".
-	kids *children // Array, Object: what is in it; nil if nothing is
-	kind Kind
+	// kids is what is in an Array or Object, and tells the kind of all: that
+	// of a scalar, or of an empty one, is in leaves. nil is Invalid.
+	kids *children
 }
 
 // children are apart from Value to keep Value small: most values are scalars.
 type children struct {
 	elems   []Value
 	members []Member
-	sound   bool // text is valid UTF-8 and names are unique, here and below
+	extent
+	kind Kind
 }
 
-func (v Value) elems() []Value {
+// extent is what is known of a value and all below it without another walk.
+type extent struct {
+	nodes  int32 // values, never fewer than there are; unless untrusted
+	height int16 // nesting of arrays and objects, never less; unless untrusted
+	trust  trust
+}
+
+// trust is what a walk would find.
+type trust uint8
+
+const (
+	untrusted trust = iota
+	sound           // text is valid UTF-8 and names are unique
+	exact           // and numbers obey Options.Exact
+)
+
+// leaves are the kinds of scalars and of empty containers. Nobody writes them.
+var leaves = [...]children{
+	Null:   {kind: Null, extent: extent{1, 0, exact}},
+	Bool:   {kind: Bool, extent: extent{1, 0, exact}},
+	Number: {kind: Number, extent: extent{1, 0, sound}},
+	String: {kind: String, extent: extent{1, 0, untrusted}},
+	Array:  {kind: Array, extent: extent{1, 1, exact}},
+	Object: {kind: Object, extent: extent{1, 1, exact}},
+}
+
+func (v *Value) elems() []Value {
 	if v.kids == nil {
 		return nil
 	}
 	return v.kids.elems
 }
 
-func (v Value) members() []Member {
+func (v *Value) members() []Member {
 	if v.kids == nil {
 		return nil
 	}
 	return v.kids.members
 }
+
+func nullValue() Value              { return Value{kids: &leaves[Null]} }
+func boolValue(text string) Value   { return Value{text: text, kids: &leaves[Bool]} }
+func numberValue(text string) Value { return Value{text: text, kids: &leaves[Number]} }
+func stringValue(text string) Value { return Value{text: text, kids: &leaves[String]} }
+func emptyArray() Value             { return Value{kids: &leaves[Array]} }
+func emptyObject() Value            { return Value{kids: &leaves[Object]} }
 
 // Member is one name and value of an object, in document order.
 type Member struct {
@@ -70,14 +104,14 @@ type Member struct {
 }
 
 // NullValue returns the JSON null.
-func NullValue() Value { return Value{kind: Null} }
+func NullValue() Value { return nullValue() }
 
 // BoolValue returns a JSON boolean.
-func BoolValue(b bool) Value { return Value{kind: Bool, text: strconv.FormatBool(b)} }
+func BoolValue(b bool) Value { return boolValue(strconv.FormatBool(b)) }
 
 // StringValue returns a JSON string. s must be valid UTF-8; [Check] and
 // snapshot.Freeze refuse it otherwise.
-func StringValue(s string) Value { return Value{kind: String, text: s} }
+func StringValue(s string) Value { return stringValue(s) }
 
 // IntValue returns a JSON number. Integers outside ±(2^53-1) have no exact
 // JSON form; for those it returns the invalid Value.
@@ -85,15 +119,15 @@ func IntValue(i int64) Value {
 	if i > MaxSafeInteger || i < -MaxSafeInteger {
 		return Value{}
 	}
-	return Value{kind: Number, text: strconv.FormatInt(i, 10)}
+	return numberValue(strconv.FormatInt(i, 10))
 }
 
 // ArrayValue returns a JSON array. It keeps elems; the caller gives it up.
 func ArrayValue(elems ...Value) Value {
 	if len(elems) == 0 {
-		return Value{kind: Array}
+		return emptyArray()
 	}
-	return Value{kind: Array, kids: &children{elems: elems}}
+	return Value{kids: &children{kind: Array, elems: elems}}
 }
 
 // ObjectValue returns a JSON object with the members in the given order. It
@@ -101,58 +135,9 @@ func ArrayValue(elems ...Value) Value {
 // snapshot.Freeze refuse duplicates.
 func ObjectValue(members ...Member) Value {
 	if len(members) == 0 {
-		return Value{kind: Object}
+		return emptyObject()
 	}
-	return Value{kind: Object, kids: &children{members: members}}
-}
-
-// Amend is ObjectValue for members that are those of the decoded object v in
-// its order, some with other values, and more behind them. If all that is new
-// is sound as well, so is the result: see [Value.Decoded].
-func Amend(v Value, members ...Member) Value {
-	out := ObjectValue(members...)
-	if out.kids != nil {
-		out.kids.sound = v.Decoded() && amends(v.members(), members)
-	}
-	return out
-}
-
-func amends(old, members []Member) bool {
-	if len(old) > len(members) {
-		return false
-	}
-	for i := range old {
-		if m := &members[i]; m.Name != old[i].Name || !m.Value.same(&old[i].Value) && !m.Value.sound() {
-			return false
-		}
-	}
-	for i := len(old); i < len(members); i++ {
-		m := &members[i]
-		if !m.Value.sound() || !utf8.ValidString(m.Name) {
-			return false
-		}
-		for j := range i {
-			if members[j].Name == m.Name {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// same reports that v and w are one value, not only equal ones.
-func (v *Value) same(w *Value) bool { return v.kind == w.kind && v.kids == w.kids && v.text == w.text }
-
-// sound reports whether v holds nothing but what a decoder would return.
-func (v *Value) sound() bool {
-	switch v.kind {
-	case Null, Bool, Number: // this package has written their text
-		return true
-	case String:
-		return utf8.ValidString(v.text)
-	default:
-		return v.Decoded()
-	}
+	return Value{kids: &children{kind: Object, members: members}}
 }
 
 // MaxSafeInteger is 2^53-1, the largest integer that every JSON reader keeps
@@ -160,17 +145,22 @@ func (v *Value) sound() bool {
 const MaxSafeInteger = 1<<53 - 1
 
 // Kind returns the JSON type.
-func (v Value) Kind() Kind { return v.kind }
+func (v Value) Kind() Kind {
+	if v.kids == nil {
+		return Invalid
+	}
+	return v.kids.kind
+}
 
 // IsNull reports whether v is the JSON null (not whether it is absent).
-func (v Value) IsNull() bool { return v.kind == Null }
+func (v Value) IsNull() bool { return v.Kind() == Null }
 
 // Bool returns the boolean; false for any other kind.
-func (v Value) Bool() bool { return v.kind == Bool && v.text == "true" }
+func (v Value) Bool() bool { return v.Kind() == Bool && v.text == "true" }
 
 // Text returns the content of a string; "" for any other kind.
 func (v Value) Text() string {
-	if v.kind != String {
+	if v.Kind() != String {
 		return ""
 	}
 	return v.text
@@ -178,7 +168,7 @@ func (v Value) Text() string {
 
 // NumberText returns the RFC 8785 text of a number; "" for any other kind.
 func (v Value) NumberText() string {
-	if v.kind != Number {
+	if v.Kind() != Number {
 		return ""
 	}
 	return v.text
@@ -186,7 +176,7 @@ func (v Value) NumberText() string {
 
 // Float64 returns the number as a double; 0 for any other kind.
 func (v Value) Float64() float64 {
-	if v.kind != Number {
+	if v.Kind() != Number {
 		return 0
 	}
 	f, _ := strconv.ParseFloat(v.text, 64)
@@ -195,7 +185,7 @@ func (v Value) Float64() float64 {
 
 // Int64 returns the number if it is an integer within ±(2^53-1).
 func (v Value) Int64() (int64, bool) {
-	if v.kind != Number {
+	if v.Kind() != Number {
 		return 0, false
 	}
 	i, err := strconv.ParseInt(v.text, 10, 64)
@@ -206,10 +196,10 @@ func (v Value) Int64() (int64, bool) {
 }
 
 // Decoded reports whether v is an array or object as [Decode] returns them, or
-// made of such by [Amend]: [Check] has nothing to find in it but numbers that
+// made of such by a [Draft]: [Check] has nothing to find in it but numbers that
 // are not exact and what is beyond its limits.
 func (v Value) Decoded() bool {
-	return (v.kind == Array || v.kind == Object) && (v.kids == nil || v.kids.sound)
+	return v.Kind() >= Array && v.kids.trust >= sound
 }
 
 // Len returns the number of elements or members; 0 for scalars.
@@ -250,7 +240,7 @@ func (v Value) Elements() []Value { return append([]Value(nil), v.elems()...) }
 // Equal reports whether a and b have the same canonical form: member order is
 // ignored, everything else counts.
 func Equal(a, b Value) bool {
-	if a.kind != b.kind || a.text != b.text || a.Len() != b.Len() {
+	if a.Kind() != b.Kind() || a.text != b.text || a.Len() != b.Len() {
 		return false
 	}
 	x, y := a.elems(), b.elems()

@@ -158,7 +158,7 @@ func (w *quickWalk) array(a *quickArray, v canon.Value) (canon.Value, bool, bool
 	if n < a.min || a.max >= 0 && n > a.max || a.unique && !w.distinct(v) {
 		return v, false, false
 	}
-	var elems []canon.Value
+	var draft canon.Draft
 	for i := range n {
 		before := len(w.changes)
 		x, changed, ok := w.below(a.items, v.At(i))
@@ -169,16 +169,16 @@ func (w *quickWalk) array(a *quickArray, v canon.Value) (canon.Value, bool, bool
 			if !w.lead(before, canon.JoinIndex("", i)) {
 				return v, false, false
 			}
-			if elems == nil {
-				elems = v.Elements()
+			if !draft.Begun() {
+				draft.Begin(v, 0)
 			}
-			elems[i] = x
+			draft.Set(i, x)
 		}
 	}
-	if elems == nil {
+	if !draft.Begun() {
 		return v, false, true
 	}
-	return canon.ArrayValue(elems...), true, true
+	return draft.Value(), true, true
 }
 
 // distinct reports that all elements of a short array differ.
@@ -259,14 +259,9 @@ func (w *quickWalk) note(o *quickObject, absent uint64) {
 
 // members judges the members and puts the result together.
 func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent uint64) (canon.Value, bool, bool) {
-	var members []canon.Member
-	own := func() {
-		if members == nil {
-			members = make([]canon.Member, len(props), len(props)+bits.OnesCount64(absent))
-			for i := range members {
-				members[i].Name, members[i].Value = v.Member(i)
-			}
-		}
+	var draft canon.Draft
+	if absent != 0 {
+		draft.Begin(v, bits.OnesCount64(absent))
 	}
 	for i, p := range props {
 		_, x := v.Member(i)
@@ -279,21 +274,20 @@ func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent
 			if !w.lead(before, o.props[p].pointer) {
 				return v, false, false
 			}
-			own()
-			members[i].Value = y
+			if !draft.Begun() {
+				draft.Begin(v, 0)
+			}
+			draft.Set(i, y)
 		}
-	}
-	if absent != 0 {
-		own()
 	}
 	for ; absent != 0; absent &= absent - 1 {
 		p := &o.props[bits.TrailingZeros64(absent)]
-		members = append(members, canon.Member{Name: p.name, Value: p.def})
+		draft.Add(p.name, p.def)
 	}
-	if members == nil {
+	if !draft.Begun() {
 		return v, false, true
 	}
-	return canon.Amend(v, members...), true, true
+	return draft.Value(), true, true
 }
 
 // table judges an object that declares no members.
@@ -301,7 +295,7 @@ func (w *quickWalk) table(o *quickObject, v canon.Value) (canon.Value, bool, boo
 	if !o.admits(v.Len()) {
 		return v, false, false
 	}
-	var members []canon.Member
+	var draft canon.Draft
 	for i := range v.Len() {
 		name, x := v.Member(i)
 		before := len(w.changes)
@@ -313,14 +307,14 @@ func (w *quickWalk) table(o *quickObject, v canon.Value) (canon.Value, bool, boo
 			if !w.lead(before, canon.JoinPointer("", name)) {
 				return v, false, false
 			}
-			if members == nil {
-				members = v.Members()
+			if !draft.Begun() {
+				draft.Begin(v, 0)
 			}
-			members[i].Value = y
+			draft.Set(i, y)
 		}
 	}
-	if members == nil {
+	if !draft.Begun() {
 		return v, false, true
 	}
-	return canon.Amend(v, members...), true, true
+	return draft.Value(), true, true
 }
