@@ -94,6 +94,9 @@ func sortNames(order []int32, members []Member) []int32 {
 	if sorted {
 		return nil
 	}
+	if ranked(order[:len(members)], parts[:len(members)]) {
+		return order[:len(members)]
+	}
 	for i := range members {
 		at := len(order)
 		order = append(order, int32(i))
@@ -107,6 +110,24 @@ func sortNames(order []int32, members []Member) []int32 {
 		order[at] = int32(i)
 	}
 	return order
+}
+
+// ranked writes the order of parts that differ, and reports false if two are
+// the same. It compares each with all, because that needs no jump that depends
+// on the names: wrong guesses of the processor would cost more.
+func ranked(order []int32, parts []uint64) bool {
+	taken := uint32(0)
+	for i, p := range parts {
+		rank := 0
+		for _, other := range parts {
+			if other < p {
+				rank++
+			}
+		}
+		order[rank] = int32(i)
+		taken |= 1 << rank
+	}
+	return taken == 1<<len(parts)-1
 }
 
 func sortManyNames(members []Member) []int32 {
