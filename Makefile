@@ -60,3 +60,8 @@ corpus: ## published tool calls through a gate: what was allowed, asked, refused
 
 spin: ## search the models of the state machine, and their mutants
 	scripts/spin
+
+.PHONY: conformance
+
+conformance: ## the MCP conformance suite, before a server alone and through the gateway
+	scripts/conformance

@@ -55,6 +55,10 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
 	if !ok {
 		return
 	}
+	if v := r.Header.Get(wire.HeaderVersion); m.Kind() == wire.KindRequest && m.ProtocolVersion() == "" && v >= wire.FirstStateless {
+		fault(w, http.StatusBadRequest, m.ID(), wire.CodeInvalidParams, "_meta lacks the protocol version", nil)
+		return
+	}
 	if err := m.CheckHeaders(r.Header); err != nil {
 		mismatch(w, m, err)
 		return

@@ -259,6 +259,9 @@ func (p *place) post(token, body string, headers ...string) (int, http.Header, s
 			r.Host = headers[i+1]
 			continue
 		}
+		if headers[i] == "Content-Type" {
+			r.Header.Del("Content-Type")
+		}
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	response, err := http.DefaultClient.Do(r)
