@@ -2,6 +2,7 @@ package verbatim_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,10 +39,11 @@ func TestFailedDryRunDeniesAfterAllowToo(t *testing.T) {
 	never := make(chan struct{})
 	t.Cleanup(func() { close(never) })
 	for name, f := range map[string]func() (string, error){
-		"an error":        func() (string, error) { return "", errDisk },
-		"a panic":         func() (string, error) { panic("secret") },
-		"no answer":       func() (string, error) { <-never; return "{}", nil },
-		"not even a JSON": func() (string, error) { return "{", nil },
+		"an error":                   func() (string, error) { return "", errDisk },
+		"a panic":                    func() (string, error) { panic("secret") },
+		"no answer":                  func() (string, error) { <-never; return "{}", nil },
+		"not even a JSON":            func() (string, error) { return "{", nil },
+		"more than a preview may be": func() (string, error) { return `"` + strings.Repeat("x", verbatim.MaxPreview) + `"`, nil },
 	} {
 		for _, effect := range []policy.Effect{policy.Allow, policy.RequireApproval} {
 			t.Run(name+" after "+effect.String(), func(t *testing.T) {
@@ -173,5 +175,41 @@ func TestRecheckedDryRunMustStillSayTheSame(t *testing.T) {
 				s.runs(0)
 			}
 		})
+	}
+}
+
+func TestPreviewOfTheLargestSizeIsKept(t *testing.T) {
+	t.Parallel()
+	largest := `"` + strings.Repeat("x", verbatim.MaxPreview-2) + `"`
+	spec := ordinary("note", noteSchema)
+	spec.DryRun = previewing(func() (string, error) { return largest, nil })
+	s := newStage(t, parts{spec: spec, policy: decide(policy.RequireApproval)})
+	if a := s.state(s.call(`{}`).ActionID, action.PendingApproval); a.Payload.Preview != largest {
+		t.Errorf("%d of %d bytes were kept", len(a.Payload.Preview), len(largest))
+	}
+}
+
+// The recorded fault has a second way to make a plan, on which no preview is
+// stored and so none is compared. Here every way is one walk.
+func TestM01NoWayToAnApprovalGoesAroundTheDryRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]verbatim.Call{
+		"a plain call":             {Arguments: []byte(`{}`)},
+		"a key":                    {Arguments: []byte(`{}`), IdempotencyKey: "k"},
+		"an approval that is none": {Arguments: []byte(`{}`), Approval: "act_none"},
+		"a run that it supersedes": {Arguments: []byte(`{}`), Supersedes: "act_none"},
+	} {
+		spec := ordinary("note", noteSchema)
+		spec.DryRun = previewing(func() (string, error) { return "", errDisk })
+		s := newStage(t, parts{spec: spec, policy: decide(policy.RequireApproval)})
+		if o := s.with(c); o.Status != verbatim.StatusDenied && o.Status != verbatim.StatusInvalidArguments {
+			t.Errorf("%s: %s %s", name, o.Status, o.Code)
+		}
+		for _, a := range s.rows() {
+			if a.State != action.Denied {
+				t.Errorf("%s: an action is %s without a preview", name, a.State)
+			}
+		}
+		s.runs(0)
 	}
 }
