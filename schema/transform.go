@@ -72,6 +72,18 @@ var textTransforms = map[string]func(string) string{
 // at the ends.
 func collapseSpace(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ") }
 
+// Writers are the named transforms of texts: what each does, by pointer of the
+// options, in their order. Transforms in Go are not among them.
+func (s *Schema) Writers() map[string][]func(string) string {
+	out := map[string][]func(string) string{}
+	for _, t := range s.opt.Transforms {
+		if write := textTransforms[t.Name]; t.Func == nil && write != nil {
+			out[t.Pointer] = append(out[t.Pointer], write)
+		}
+	}
+	return out
+}
+
 func (t *Transform) apply(v canon.Value) (out canon.Value, err error) {
 	if t.Func == nil {
 		if v.Kind() != canon.String {

@@ -249,4 +249,17 @@ func TestNothingInTheCatalogFailsLint(t *testing.T) {
 	if found := catalog.Lint(c); len(found) > 0 {
 		t.Error(found)
 	}
+	rules, err := os.ReadFile("policy.cedar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := cedar.Check(map[string][]byte{"policy.cedar": rules}, c.Tools(), cedar.Options{})
+	for _, f := range found {
+		if f.Rule != "" { // what policy cannot see of quotes and lines is no mistake
+			t.Error(f)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }

@@ -35,7 +35,9 @@ func (f Finding) String() string {
 
 // Check loads the policies as [Load] does and fails as it does. Of policies
 // that load, it tells which members they cannot see, which tools no permit can
-// reach, and which rules can never be satisfied.
+// reach, which rules can never be satisfied, and which of their texts are not
+// as transforms and resolvers write them, so that no call ever equals them. It
+// asks the resolvers of the tools.
 func Check(files map[string][]byte, tools []*catalog.Tool, opt Options) ([]Finding, error) {
 	e, err := Load(files, tools, opt)
 	if err != nil {
@@ -52,6 +54,7 @@ func (e *Engine) Findings() []Finding {
 			out = append(out, Finding{Rule: r.id, File: r.file, Line: r.line, Message: "its conditions are never satisfied, for no tool"})
 		}
 	}
+	out = append(out, e.misspelt()...)
 	for _, a := range e.sorted() {
 		if a.group == "" {
 			continue

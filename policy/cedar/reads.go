@@ -18,6 +18,7 @@ type reads struct {
 	entities []types.EntityUID
 	types    []types.EntityType
 	facts    []string // the members of context that it looks at
+	compares []comparison
 	odd      []oddity
 }
 
@@ -107,8 +108,16 @@ func (r *reads) visit(n ast.IsNode) bool {
 		r.types = append(r.types, n.EntityType)
 	case ast.NodeTypeEquals:
 		r.compared(n.Left, n.Right)
+		r.compares = append(r.compares, comparisonsOf(n.Left, n.Right)...)
 	case ast.NodeTypeNotEquals:
 		r.compared(n.Left, n.Right)
+		r.compares = append(r.compares, comparisonsOf(n.Left, n.Right)...)
+	case ast.NodeTypeContains:
+		r.compares = append(r.compares, comparisonsOf(n.Left, n.Right)...)
+	case ast.NodeTypeContainsAny:
+		r.compares = append(r.compares, comparisonsOf(n.Left, n.Right)...)
+	case ast.NodeTypeContainsAll:
+		r.compares = append(r.compares, comparisonsOf(n.Left, n.Right)...)
 	case ast.NodeValue:
 		r.literal(n.Value)
 	}

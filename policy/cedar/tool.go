@@ -39,12 +39,13 @@ type tool struct {
 	targets []string // target types of the catalog
 	root    *schema.Node
 	applied *schema.Node // that filled in defaults; nil if members have moved since
+	spells  spelling
 }
 
 // fromCatalog takes the schema that the frozen arguments were validated
 // against: the tool's own. It need not be the one that was applied.
 func fromCatalog(t *catalog.Tool) tool {
-	out := tool{name: t.Name, group: groupHigh}
+	out := tool{name: t.Name, group: groupHigh, spells: spellingOf(t)}
 	switch {
 	case !t.Cataloged || t.HighImpact():
 	case t.Mutation:

@@ -23,6 +23,7 @@ type operation struct {
 	self      types.Entity // of the action
 	program   *program     // nil for a stranger
 	version   string
+	spells    spelling
 }
 
 // in reports whether the action is uid or lies below it.
@@ -44,7 +45,7 @@ func groupsOf(group string) []types.EntityUID {
 }
 
 func newAction(t tool) *operation {
-	a := &operation{uid: actionUID(t.name), group: t.group, args: argsShape(t.root, t.applied),
+	a := &operation{uid: actionUID(t.name), group: t.group, args: argsShape(t.root, t.applied), spells: t.spells,
 		targets: map[string]types.EntityType{}}
 	for _, target := range t.targets {
 		a.targets[target] = entityType(target)
