@@ -2,6 +2,7 @@ package verbatim
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -113,6 +114,9 @@ func (g *Gate) void(ctx context.Context, a action.Action, code Code, member, why
 	a.Decision.Effect, a.Decision.Code = policy.Deny.String(), string(code)
 	a.Decision.Reason = strings.TrimRight(string(code)+": "+member+": "+why, ": ")
 	a, err := g.cfg.Store.Decide(ctx, a)
+	if errors.Is(err, action.ErrState) || errors.Is(err, action.ErrFence) { // another holder was faster: the row says what won
+		return outcomeOf(a), nil
+	}
 	o := outcomeOf(a)
 	o.Member = member
 	return o, err

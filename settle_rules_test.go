@@ -375,3 +375,17 @@ func TestTendEndsWhatIsOverdueAndSettlesWhatIsUncertain(t *testing.T) {
 	<-ended
 	s.settle(o.ActionID, action.Succeeded, 1)
 }
+
+func TestClaimThatIsVoidedTooLateAnswersWithWhatWon(t *testing.T) {
+	t.Parallel()
+	engine := &swap{}
+	engine.set("1")
+	s := newStage(t, parts{policy: engine, spec: financial("note", noteSchema)})
+	o := s.approved(verbatim.Call{Arguments: []byte(`{}`)})
+	engine.set("2") // the approval is stale now
+	s.store.on("Decide", func() error {
+		_, err := s.Gate.Revoke(t.Context(), "acme", o.ActionID, "ada", "no")
+		return err
+	})
+	want(t, s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID}), verbatim.StatusDenied, verbatim.CodeRevoked)
+}
