@@ -65,3 +65,11 @@ spin: ## search the models of the state machine, and their mutants
 
 conformance: ## the MCP conformance suite, before a server alone and through the gateway
 	scripts/conformance
+
+.PHONY: long-crash long-zombies
+
+long-crash: ## kill -9 at each of 53 points, 200 times on SQLite, 100 on PostgreSQL
+	VERBATIM_CRASHES=200 VERBATIM_CRASHES_POSTGRES=100 go test -count=1 -timeout 90m -v -run 'Killed|Planted' ./internal/crash
+
+long-zombies: ## stop a process at each of those points until others took over
+	VERBATIM_ZOMBIES=12 VERBATIM_ZOMBIES_POSTGRES=12 go test -count=1 -timeout 60m -v -run 'Stopped|Fence' ./internal/crash

@@ -19,20 +19,20 @@ import (
 // The tools are those of this gate; an action whose tool it does not have, or
 // has under another definition, is left alone. It fails where the store does.
 func (g *Gate) Settle(ctx context.Context, f action.Filter) (settled int, err error) {
-	return g.settleDue(ctx, f, func(string) bool { return true })
+	return g.settleDue(ctx, f, func(action.Action) bool { return true })
 }
 
 // settlers is how many providers are asked at once.
 const settlers = 8
 
 // settleDue is Settle for the actions that due says.
-func (g *Gate) settleDue(ctx context.Context, f action.Filter, due func(id string) bool) (int, error) {
+func (g *Gate) settleDue(ctx context.Context, f action.Filter, due func(action.Action) bool) (int, error) {
 	rows, err := g.uncertain(ctx, f)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	settled, slots := 0, make(chan struct{}, settlers)
 	for _, a := range rows {
-		if ctx.Err() != nil || !due(a.ID) || !g.busy.take(a.ID) {
+		if ctx.Err() != nil || !due(a) || !g.busy.take(a.ID) {
 			continue
 		}
 		slots <- struct{}{}
@@ -97,7 +97,7 @@ func question(a action.Action) permit.Permit {
 
 // lookup asks whether the attempt took effect. Only yes counts.
 func (g *Gate) lookup(ctx context.Context, a action.Action, b Bound) (bool, error) {
-	h, ok := b.Handler.(execute.Lookuper)
+	h, ok := g.lookuper(b)
 	if !ok {
 		return false, nil
 	}

@@ -389,3 +389,75 @@ func TestClaimThatIsVoidedTooLateAnswersWithWhatWon(t *testing.T) {
 	})
 	want(t, s.with(verbatim.Call{Arguments: []byte(`{}`), Approval: o.ActionID}), verbatim.StatusDenied, verbatim.CodeRevoked)
 }
+
+func TestCatalogNamesTheReadToolThatLooksUp(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer string
+		err    error
+		state  action.State
+	}{
+		"it says yes":         {`{"status":"paid"}`, nil, action.ReconciledSucceeded},
+		"it says no":          {`{"status":"unknown"}`, nil, action.Uncertain},
+		"it says nothing":     {`{}`, nil, action.Uncertain},
+		"it fails":            {`{"status":"paid"}`, errors.New("no"), action.Uncertain},
+		"it says what is odd": {`{"status":["paid"]}`, nil, action.Uncertain},
+		"it says no JSON":     {`paid`, nil, action.Uncertain},
+	} {
+		asked := &probe{do: func(_ context.Context, in execute.Input) (execute.Output, error) {
+			return execute.Output{Bytes: []byte(tc.answer)}, tc.err
+		}}
+		find := bind(t, reading("find", `{"type":"object","properties":{"ref":{"type":"string"},"key":{"type":"string"}},"additionalProperties":false}`), asked)
+		s := newStage(t, parts{more: []verbatim.Bound{find}, spec: catalog.Spec{Name: "note", Schema: []byte(noteSchema),
+			Impact: catalog.Ordinary, Reason: "test", Effect: catalog.Queryable,
+			Lookup: &catalog.Lookup{Tool: "find", Arguments: map[string]string{"ref": "/text", "key": catalog.ProviderKey},
+				At: "/status", Is: []string{"paid", "booked"}}}})
+		s.probe.set(failing(execute.ErrLost))
+		o := s.call(`{"text":"a"}`)
+		if _, err := s.Gate.Settle(t.Context(), action.Filter{}); err != nil {
+			t.Fatal(err)
+		}
+		s.state(o.ActionID, tc.state)
+		if got := asked.ran(); len(got) != 1 || got[0] != `{"key":"`+action.ProviderKey(o.ActionID, 1)+`","ref":"a"}` {
+			t.Errorf("%s: asked %v", name, got)
+		}
+	}
+}
+
+func TestCallWhoseProcessDiedIsJoinedAfterTheRestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := newStage(t, parts{dir: dir, policy: decide(policy.RequireApproval)})
+	waiting := make(chan verbatim.Outcome, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = s.Gate.Call(ctx, s.Session(), verbatim.Call{Tool: s.name, Arguments: []byte(`{}`), Wait: time.Hour,
+			Suspended: func(o verbatim.Outcome) { waiting <- o }})
+	}()
+	first := <-waiting
+	if err := s.Fixture.Store.Close(); err != nil { // from here on it can say nothing
+		t.Fatal(err)
+	}
+	cancel()
+	<-ended
+
+	next := newStage(t, parts{dir: dir, policy: decide(policy.RequireApproval)})
+	if o := next.call(`{}`); o.Joined || o.ActionID == first.ActionID {
+		t.Errorf("before anybody knows that the caller is gone: %+v", o)
+	} else if _, err := next.Gate.Dismiss(t.Context(), next.Session(), o.ActionID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := next.Gate.Sweep(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if o := next.call(`{}`); !o.Joined || o.ActionID != first.ActionID {
+		t.Errorf("after the restart: %+v", o)
+	}
+	next.Approve(first.ActionID, "ada")
+	if o := next.call(`{}`); o.ActionID != first.ActionID || o.Status != verbatim.StatusOK {
+		t.Errorf("once it is approved: %+v", o)
+	}
+	next.runs(1)
+}

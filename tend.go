@@ -12,6 +12,8 @@ type Upkeep struct {
 	Every time.Duration // 0 means 1 s
 	// Filter selects the uncertain actions; the zero filter selects all.
 	Filter action.Filter
+	// Only, if not nil, chooses among those.
+	Only func(action.Action) bool
 	// Sweep also ends what is overdue. One loop of each process should.
 	Sweep bool
 }
@@ -44,7 +46,7 @@ func (g *Gate) Tend(ctx context.Context, u Upkeep) {
 		case asking <- struct{}{}:
 			go func() {
 				defer func() { <-asking }()
-				pauses = g.settleRound(ctx, u.Filter, pauses)
+				pauses = g.settleRound(ctx, u, pauses)
 			}()
 		default: // the last round is still asking
 		}
@@ -64,10 +66,13 @@ type pause struct {
 }
 
 // settleRound asks about what is due and returns the pauses of what was there.
-func (g *Gate) settleRound(ctx context.Context, f action.Filter, old map[string]pause) map[string]pause {
+func (g *Gate) settleRound(ctx context.Context, u Upkeep, old map[string]pause) map[string]pause {
 	now, next := time.Now(), map[string]pause{}
-	_, err := g.settleDue(ctx, f, func(id string) bool {
-		p, known := old[id]
+	_, err := g.settleDue(ctx, u.Filter, func(a action.Action) bool {
+		if u.Only != nil && !u.Only(a) {
+			return false
+		}
+		p, known := old[a.ID]
 		if !known {
 			p = pause{until: now.Add(firstPause), length: firstPause}
 		}
@@ -76,7 +81,7 @@ func (g *Gate) settleRound(ctx context.Context, f action.Filter, old map[string]
 			p.length = min(2*p.length, longPause)
 			p.until = now.Add(p.length)
 		}
-		next[id] = p
+		next[a.ID] = p
 		return due
 	})
 	if err != nil && ctx.Err() == nil {

@@ -28,6 +28,11 @@ func New(tools ...*Tool) (*Catalog, error) {
 		c.tools[t.Name], c.folded[foldName(t.Name)] = t, t.Name
 	}
 	for _, t := range c.Tools() {
+		if l := t.Lookup; l != nil {
+			if asked, ok := c.tools[l.Tool]; !ok || asked.Mutation {
+				faults = append(faults, fmt.Errorf("tool %s: lookup: tool must name a tool of the catalog that only reads", t.Name))
+			}
+		}
 		if t.DryRun == nil || t.DryRun.Tool == "" {
 			continue
 		}

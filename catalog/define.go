@@ -123,6 +123,7 @@ func (d *draft) class() {
 		d.fault("effect: must be local_tx, keyed, keyed_cancel, queryable, natural or blind")
 	}
 	d.retention()
+	d.lookup()
 	switch s.Errors {
 	case ErrorsReported, ErrorsUnclear:
 	case "":

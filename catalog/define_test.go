@@ -23,6 +23,17 @@ func transfer() catalog.Spec {
 	return catalog.Spec{Name: "bank.transfer", Schema: []byte(transferSchema)}
 }
 
+func lookup() *catalog.Lookup {
+	return &catalog.Lookup{Tool: "bank.find", Arguments: map[string]string{"ref": "/vendor", "key": catalog.ProviderKey},
+		At: "/status", Is: []string{"paid"}}
+}
+
+// queryable makes a tool one that is looked up.
+func queryable(s *catalog.Spec) *catalog.Lookup {
+	s.Effect, s.Lookup = catalog.Queryable, lookup()
+	return s.Lookup
+}
+
 // define makes a tool that must be right.
 func define(t testing.TB, s catalog.Spec) *catalog.Tool {
 	t.Helper()
@@ -125,6 +136,17 @@ func TestDefineRefuses(t *testing.T) {
 		{"sentence that does not close", func(s *catalog.Spec) { s.Sentence = "Pay {vendor" }, "sentence"},
 		{"sentence that does not open", func(s *catalog.Spec) { s.Sentence = "Pay vendor}" }, "sentence"},
 		{"sentence with an empty member", func(s *catalog.Spec) { s.Sentence = "Pay {}" }, "sentence"},
+		{"retention of a blind tool", func(s *catalog.Spec) { s.Retention = time.Hour }, "retention"},
+		{"retention of a look-up", func(s *catalog.Spec) { s.Effect, s.Retention = catalog.Queryable, time.Hour }, "retention"},
+		{"short retention", func(s *catalog.Spec) { s.Effect, s.Retention = catalog.Keyed, time.Second }, "retention"},
+		{"long retention", func(s *catalog.Spec) { s.Effect, s.Retention = catalog.Natural, 91*24*time.Hour }, "retention"},
+		{"look-up of a blind tool", func(s *catalog.Spec) { s.Lookup = lookup() }, "lookup"},
+		{"look-up by itself", func(s *catalog.Spec) { queryable(s).Tool = "bank.transfer" }, "lookup"},
+		{"look-up at another server", func(s *catalog.Spec) { s.Server = "bank"; queryable(s).Tool = "shop.find" }, "lookup"},
+		{"look-up of nothing", func(s *catalog.Spec) { queryable(s).Arguments = nil }, "lookup"},
+		{"look-up of an unknown member", func(s *catalog.Spec) { queryable(s).Arguments["ref"] = "/nope" }, "lookup"},
+		{"look-up at no place", func(s *catalog.Spec) { queryable(s).At = "status" }, "lookup"},
+		{"look-up without a yes", func(s *catalog.Spec) { queryable(s).Is = nil }, "lookup"},
 		{"dry run by nothing", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{} }, "dryRun"},
 		{"dry run by two things", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Argument: "/dryRun", Tool: "bank.preview"} }, "dryRun"},
 		{"dry run by itself", func(s *catalog.Spec) { s.DryRun = &catalog.DryRun{Tool: "bank.transfer"} }, "dryRun"},
@@ -396,4 +418,22 @@ func decode(t testing.TB, text string) canon.Value {
 		t.Fatalf("decode: %v", err)
 	}
 	return v
+}
+
+func TestLookUpTakesItsArgumentsFromTheCall(t *testing.T) {
+	t.Parallel()
+	s := transfer()
+	queryable(&s)
+	l := define(t, s).Lookup
+	args := canon.ObjectValue(canon.Member{Name: "vendor", Value: canon.StringValue("v")})
+	got, ok := l.Ask(args, "k")
+	if !ok || string(got.Canonical()) != `{"key":"k","ref":"v"}` {
+		t.Errorf("%s %t", got.Canonical(), ok)
+	}
+	if _, ok := l.Ask(canon.ObjectValue(), "k"); ok {
+		t.Error("it asks without what it must ask for")
+	}
+	if _, err := catalog.New(define(t, s)); err == nil {
+		t.Error("the look-up tool does not exist")
+	}
 }

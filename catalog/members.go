@@ -42,6 +42,7 @@ func (d *draft) members() {
 	for _, p := range t.Bounds {
 		d.declared("bounds", t.Own, p)
 	}
+	d.lookupArguments()
 	d.argumentClosed()
 	d.leftovers()
 	d.sentence()

@@ -41,6 +41,7 @@ type Spec struct {
 	// key (keyed, keyed_cancel, local_tx), or the tool may be called again
 	// (natural). 0: nothing is sent again or cancelled by itself.
 	Retention time.Duration
+	Lookup    *Lookup
 	Errors    Errors        // "" means Unclear for financial and irreversible tools, Reported for the rest
 	Timeout   time.Duration // 0 means DefaultTimeout; MinTimeout to MaxTimeout
 	Groups    []action.Requirement

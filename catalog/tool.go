@@ -64,6 +64,7 @@ type Tool struct {
 	Reason    string // the written reason for a class lower than the default
 	Effect    EffectClass
 	Retention time.Duration // how long after the first send the effect class holds; 0: nothing is sent again or cancelled
+	Lookup    *Lookup       // how an attempt is looked up; nil: only as the handler can
 	Errors    Errors
 	Timeout   time.Duration
 	Groups    []action.Requirement // who may approve; empty: the configuration's

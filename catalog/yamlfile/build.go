@@ -172,6 +172,9 @@ func (r *reader) marks(field string, t tool, s *catalog.Spec) {
 		}
 		s.Groups = append(s.Groups, req)
 	}
+	if l := t.Lookup; l != nil {
+		s.Lookup = &catalog.Lookup{Tool: l.Tool, Arguments: l.Arguments, At: l.At, Is: l.Is}
+	}
 	if d := t.DryRun; d != nil {
 		s.DryRun = &catalog.DryRun{Argument: d.Argument, Tool: d.Tool, Required: d.Required == nil || *d.Required,
 			Recheck: d.Recheck, Compare: d.Compare, Timeout: r.duration(join(field, "dryRun.timeout"), d.Timeout)}

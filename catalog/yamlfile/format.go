@@ -94,6 +94,7 @@ type tool struct {
 	Identity []mark   `yaml:"identity"`
 	Targets  []target `yaml:"targets"`
 	DryRun   *dryRun  `yaml:"dryRun"`
+	Lookup   *lookup  `yaml:"lookup"`
 	Secrets  []string `yaml:"secrets"`
 	Converts bool     `yaml:"converts"`
 	Bounds   []string `yaml:"bounds"`
@@ -137,6 +138,13 @@ type mark struct {
 type target struct {
 	Type string `yaml:"type"`
 	At   string `yaml:"at"`
+}
+
+type lookup struct {
+	Tool      string            `yaml:"tool"`
+	Arguments map[string]string `yaml:"arguments"`
+	At        string            `yaml:"at"`
+	Is        []string          `yaml:"is"`
 }
 
 type dryRun struct {

@@ -65,8 +65,10 @@ tools:
     caseTwins: keep
     impact: financial
     effect: keyed
+    retention: 24h
     errors: reported
     timeout: 90s
+    lookup: {tool: bank.preview, arguments: {key: $key}, at: /status, is: [paid]}
     groups: ["finance:2|admin:1", legal]
     resolve:
       - {use: vendors, from: /vendor, into: /vendorId}
@@ -108,7 +110,9 @@ func TestLoadReadsEveryField(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"title": got.Title == "Transfer", "description": got.Description == "Pays a vendor.", "sentence": got.Sentence != "",
 		"mutation": got.Mutation && got.Cataloged, "impact": got.Impact == catalog.Financial, "effect": got.Effect == catalog.Keyed,
-		"errors": got.Errors == catalog.ErrorsReported, "timeout": got.Timeout == 90*time.Second, "caseTwins": got.CaseTwins,
+		"errors": got.Errors == catalog.ErrorsReported, "timeout": got.Timeout == 90*time.Second,
+		"retention": got.Retention == 24*time.Hour, "lookup": cmp.Equal(got.Lookup, &catalog.Lookup{Tool: "bank.preview",
+			Arguments: map[string]string{"key": catalog.ProviderKey}, At: "/status", Is: []string{"paid"}}), "caseTwins": got.CaseTwins,
 		"converts": got.Converts, "schemas": got.Proposal != got.Own && got.Own.Knows("/vendorId") && !got.Proposal.Knows("/vendorId"),
 	} {
 		if !ok {

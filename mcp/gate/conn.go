@@ -54,6 +54,7 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut
 	}
 	c := &conn{log: cfg.Log, client: wire.NewWriter(client), up: NewStream(serverOut, serverIn, cfg.Log),
 		live: map[string]*flight{}, asked: map[string]bool{}}
+	cfg.Begun = new(Begun)
 	c.roster = NewRoster(cfg.Server, cfg.Binder, c.page)
 	var err error
 	if c.desk, err = NewDesk(cfg, c.roster, c.up, &c.calls); err != nil {
@@ -65,6 +66,10 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut
 func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	c.calls.Go(func() {
+		Tending{Gate: c.desk.cfg.Gate, Server: c.desk.cfg.Server, Roster: c.roster, Line: c.up, Prepare: c.inEra,
+			Begun: c.desk.cfg.Begun}.Tend(ctx)
+	})
 	ends := make(chan error, 2)
 	go func() { ends <- c.up.Listen(c.fromServer) }()
 	go func() { ends <- c.readClient(ctx, client) }()

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -30,6 +32,9 @@ type Config struct {
 	// Allowed, if not nil, says which of the server's tools exist for this
 	// session at all, by catalog name. The others are unknown to it.
 	Allowed func(tool string) bool
+	// Begun, if not nil, is told which actions went to the server and have not
+	// ended when they are answered.
+	Begun *Begun
 }
 
 func (c *Config) check() error {
@@ -83,6 +88,9 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 	t := &tools{desk: d, message: m, trip: trip, reload: func() error { return d.roster.Load(ctx) }}
 	through := d.cfg.Gate.With(t)
 	o, err := through.Call(ctx, d.cfg.Session, proposed)
+	if d.cfg.Begun != nil && !o.Joined && !o.Replayed && (o.State == action.Uncertain || o.State == action.Executing) {
+		d.cfg.Begun.add(o.ActionID)
+	}
 	d.runs.Add(1)
 	go func() { defer d.runs.Done(); through.Wait() }()
 	if err != nil {
@@ -163,12 +171,13 @@ func (t *tools) Tool(name string) (verbatim.Bound, bool) {
 		return verbatim.Bound{}, false
 	}
 	return verbatim.Bound{Tool: found.tool, Refused: found.refused,
-		Handler: &forward{tools: t, name: name[len(prefix):]}}, true
+		Handler: &forward{tools: t, tool: found.tool, name: name[len(prefix):]}}, true
 }
 
 // forward sends one run to the server.
 type forward struct {
 	tools *tools
+	tool  *catalog.Tool
 	name  string
 }
 
@@ -176,7 +185,7 @@ type forward struct {
 func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output, error) {
 	m, err := f.message(in)
 	if err != nil {
-		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
+		return execute.Output{}, notRun(err)
 	}
 	var trip Trip // a preview is nothing that the client knows of
 	if !in.Preview() {
@@ -205,8 +214,13 @@ func (f *forward) message(in execute.Input) (*wire.Message, error) {
 	if m, err = m.WithName(f.name); err != nil {
 		return nil, err
 	}
+	if m, err = keyed(m, f.tool, in); err != nil {
+		return nil, err
+	}
 	return m.WithArguments(in.JSON())
 }
+
+func notRun(err error) error { return fmt.Errorf("%w: %w", execute.ErrNotRun, err) }
 
 // output reads the server's answer. An error response is the server's own
 // word that the tool did not do it.

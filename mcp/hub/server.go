@@ -35,6 +35,7 @@ type server struct {
 	log *slog.Logger
 
 	gateway chan struct{} // a semaphore of one: who connects
+	begun   gate.Begun
 
 	mu      sync.Mutex
 	links   [2]*link
@@ -177,6 +178,9 @@ func (s *server) settle(l *link, err error) {
 	}
 	s.pause, s.retryAt = 0, time.Time{}
 	s.links[l.era] = l
+	if s.hub.enter() {
+		go func() { defer s.hub.runs.Done(); l.tend() }()
+	}
 	go s.watch(l, time.Now())
 }
 
