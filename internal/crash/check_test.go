@@ -1,4 +1,4 @@
-package crash
+package crash_test
 
 import (
 	"context"

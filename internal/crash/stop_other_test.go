@@ -1,6 +1,6 @@
 //go:build !unix
 
-package crash
+package crash_test
 
 import "os"
 
