@@ -23,7 +23,7 @@ type ImportOptions struct {
 // Import writes a catalog file for the tools of one server, each given as its
 // tool object in tools/list. Every definition is pinned. Everything is
 // high-impact until a person says otherwise; what a name makes one think of
-// stands as a comment that begins with "check:". A tool whose definition
+// stands as a comment that begins with "TODO:". A tool whose definition
 // cannot be enforced is left out, with a comment that says why; calls to it
 // stay refused.
 func Import(server string, definitions [][]byte, opt ImportOptions) ([]byte, error) {
@@ -43,7 +43,7 @@ func Import(server string, definitions [][]byte, opt ImportOptions) ([]byte, err
 		entries[name] = text
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Tools of the server %s. Lines that begin with \"check:\" are guesses for a person to settle.\n", comment(server))
+	fmt.Fprintf(&b, "# Tools of the server %s. Lines that begin with \"TODO:\" are guesses for a person to settle.\n", comment(server))
 	b.WriteString("# The format is told in docs/catalog.md.\nversion: \"1\"\ntools:\n")
 	if len(entries) == 0 {
 		return nil, errors.New("import: the server lists no tool")
@@ -91,7 +91,7 @@ func firstLine(text string) string {
 
 func (w importer) class(b *strings.Builder, def catalog.Definition) {
 	if !def.ReadOnlyHint {
-		b.WriteString("    impact: irreversible # check: or financial, administrative, external; ordinary needs a reason\n")
+		b.WriteString("    impact: irreversible # TODO: or financial, administrative, external; ordinary needs a reason\n")
 		return
 	}
 	if w.opt.TrustReadHints {
@@ -100,7 +100,7 @@ func (w importer) class(b *strings.Builder, def catalog.Definition) {
 		return
 	}
 	b.WriteString("    impact: irreversible\n")
-	b.WriteString("    # check: the server says that it only reads; if you agree: mutation: false, with a reason\n")
+	b.WriteString("    # TODO: the server says that it only reads; if you agree: mutation: false, with a reason\n")
 }
 
 var advice = map[catalog.Guess]string{
@@ -119,13 +119,13 @@ var advice = map[catalog.Guess]string{
 func (w importer) guesses(b *strings.Builder, t *catalog.Tool) {
 	root := t.Own.Root()
 	for _, m := range catalog.Marks(root) {
-		fmt.Fprintf(b, "    # check: "+advice[m.Guess]+"\n", comment(m.Pointer))
+		fmt.Fprintf(b, "    # TODO: "+advice[m.Guess]+"\n", comment(m.Pointer))
 	}
 	if p := catalog.DryRunArgument(root); p != "" {
-		fmt.Fprintf(b, "    # check: preview? dryRun: {argument: %s}\n", comment(p))
+		fmt.Fprintf(b, "    # TODO: preview? dryRun: {argument: %s}\n", comment(p))
 	}
 	if unbounded := integerIDs(root); len(unbounded) > 0 {
-		fmt.Fprintf(b, "    # check: integer ids beyond 2^53-1 are refused: %s\n", comment(strings.Join(unbounded, ", ")))
+		fmt.Fprintf(b, "    # TODO: integer ids beyond 2^53-1 are refused: %s\n", comment(strings.Join(unbounded, ", ")))
 	}
 }
 

@@ -124,12 +124,12 @@ func TestImportWritesGuessesAsComments(t *testing.T) {
 		"user_id":{"type":"string"},"tenantId":{"type":"string"},"amount":{"type":"number"},"file_path":{"type":"string"},"apiKey":{"type":"string"},
 		"callback_url":{"type":"string"},"notify":{"type":"string","format":"email"},"when":{"type":"string","format":"date-time"},"orderId":{"type":"integer"},"dry_run":{"type":"boolean"}}}}`)}, yamlfile.ImportOptions{})
 	for _, want := range []string{
-		"# Pays.\n", "# check: identity? {at: /user_id, names: principal}", "# check: identity? {at: /tenantId, names: tenant}",
-		"# check: money? resolve /amount", "# check: path? a target {type: file, at: /file_path}", "# check: secret? list /apiKey",
-		"# check: url? a target {type: url, at: /callback_url}", "# check: target? {type: thing, at: /orderId}",
-		"# check: email? resolve {use: a resolver of kind email, from: /notify, into: /notify}",
-		"# check: instant? resolve {use: a resolver of kind instant, from: /when, into: /when}",
-		"# check: preview? dryRun: {argument: /dry_run}", "refused: /orderId",
+		"# Pays.\n", "# TODO: identity? {at: /user_id, names: principal}", "# TODO: identity? {at: /tenantId, names: tenant}",
+		"# TODO: money? resolve /amount", "# TODO: path? a target {type: file, at: /file_path}", "# TODO: secret? list /apiKey",
+		"# TODO: url? a target {type: url, at: /callback_url}", "# TODO: target? {type: thing, at: /orderId}",
+		"# TODO: email? resolve {use: a resolver of kind email, from: /notify, into: /notify}",
+		"# TODO: instant? resolve {use: a resolver of kind instant, from: /when, into: /when}",
+		"# TODO: preview? dryRun: {argument: /dry_run}", "refused: /orderId",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing in\n%s", want, text)

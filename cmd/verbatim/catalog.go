@@ -125,7 +125,7 @@ func catalogImportCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import [flags] -- COMMAND [ARG...]",
 		Short: "Write a first catalog from a live MCP server",
-		Long: "Start an MCP server, list its tools and print a catalog with every definition\npinned. Every tool is high-impact until you say otherwise; guesses stand as\ncomments that begin with \"check:\". No tool is called.\n\n" +
+		Long: "Start an MCP server, list its tools and print a catalog with every definition\npinned. Every tool is high-impact until you say otherwise; guesses stand as\ncomments that begin with \"TODO:\". No tool is called.\n\n" +
 			"With --write the tools are added to the home's catalog file; entries that are\nthere stay as they are.",
 		Example: "  verbatim catalog import -- npx -y @modelcontextprotocol/server-filesystem /srv/files > catalog.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {

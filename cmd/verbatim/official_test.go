@@ -14,8 +14,9 @@ import (
 // not write.
 func TestOfficialServersAndClients(t *testing.T) {
 	t.Parallel()
-	needs.Peer(t, "mcp-server-filesystem")
-	needs.Peer(t, "mcp-inspector")
+	for _, peer := range []string{"mcp-server-filesystem", "mcp-server-memory", "mcp-server-everything", "mcp-server-sequential-thinking", "mcp-inspector"} {
+		needs.Peer(t, peer)
+	}
 	testscript.Run(t, testscript.Params{Dir: "../../testdata/script/official", RequireExplicitExec: true, Cmds: scriptCommands,
 		Setup: func(e *testscript.Env) error {
 			for _, pair := range needs.Env(t) {
