@@ -310,3 +310,30 @@ func TestCurrencyAliasThatMovedAfterApprovalNeverRuns(t *testing.T) {
 	s.with(c)
 	s.runs(0)
 }
+
+// A run that comes minutes later and after a restart asks the same question
+// as one that comes at once.
+func TestAliasIsComparedAfterMinutesAndARestart(t *testing.T) {
+	t.Parallel()
+	for _, later := range []string{"VENDOR-001", "VENDOR-002"} {
+		dir := t.TempDir()
+		p := payeesInAFile(t)
+		first := newStage(t, parts{spec: paying(p.resolver, nil), dir: dir})
+		o := first.approved(verbatim.Call{Arguments: payment(1)})
+		if err := first.Store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		p.point(later)
+		again := newStage(t, parts{spec: paying(p.resolver, nil), dir: dir})
+		again.Clock.Advance(9 * time.Minute)
+		got := again.with(verbatim.Call{Arguments: payment(1), Approval: o.ActionID})
+		if later == "VENDOR-001" {
+			want(t, got, verbatim.StatusOK, verbatim.CodeOK)
+			again.runs(1)
+			continue
+		}
+		want(t, got, verbatim.StatusDenied, verbatim.CodeTargetChanged)
+		again.state(o.ActionID, action.Denied)
+		again.runs(0)
+	}
+}
