@@ -98,7 +98,7 @@ func drawInput(t *rapid.T) policy.Input {
 		args = append(args, `"amount":`+one("1", "5", "500", "-3", "9007199254740991"), `"currency":`+one(`"EUR"`, `"Ünit"`, `""`))
 	}
 	for _, more := range []string{
-		one(`"rate":1.5`, `"rate":2`, `"rate":-0.5`, `"rate":1.00001`, `"rate":922337203685478`, `"rate":0.0001`), one(`"note":"x"`, `"note":""`, `"note":"аbc"`, `"note":"а​"`),
+		one(`"rate":1.5`, `"rate":2`, `"rate":-0.5`, `"rate":1.00001`, `"rate":922337203685478`, `"rate":0.0001`), one(`"note":"x"`, `"note":""`, `"note":"\u0430bc"`, `"note":"\u0430\u200b"`),
 		one(`"region":"eu"`, `"region":null`, `"region":"us"`), one(`"tags":[]`, `"tags":["a","b","a"]`, `"tags":["z"]`), one(`"weights":[1.5,2]`, `"weights":[0.00001]`),
 		one(`"lines":[{"sku":"x","n":2}]`, `"lines":[]`), one(`"to":{"id":"V1"}`, `"to":{"id":"V1","fee":0.75}`, `"to":{"id":"x","fee":0.00001}`, `"to":{"id":"x","limit":null}`, `"to":{"id":"x","limit":5}`),
 		one(`"urgent":true`, `"urgent":false`), one(`"mixed":"a"`, `"extra":{"a":null}`),
