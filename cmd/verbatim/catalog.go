@@ -28,7 +28,8 @@ func catalogCommand(s streams) *cobra.Command {
 
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(catalogLintCommand(s), catalogShowCommand(s), catalogImportCommand(s))
+	c.AddCommand(catalogLintCommand(s), catalogShowCommand(s), catalogImportCommand(s),
+		catalogPinCommand(s), catalogDiffCommand(s), catalogApproveCommand(s))
 	return c
 }
 
@@ -192,7 +193,12 @@ func (o importOptions) extendHome(cmd *cobra.Command, s streams, listed []wire.T
 	if err != nil {
 		return err
 	}
-	have, err := loadCatalog(cfg.Catalog)
+	return o.extendFile(cmd, s, cfg.Catalog, listed)
+}
+
+// extendFile adds the tools that a catalog file does not have.
+func (o importOptions) extendFile(cmd *cobra.Command, s streams, path string, listed []wire.Tool) error {
+	have, err := loadCatalog(path)
 	if err != nil {
 		return err
 	}
@@ -207,14 +213,14 @@ func (o importOptions) extendHome(cmd *cobra.Command, s streams, listed []wire.T
 		if err != nil {
 			return err
 		}
-		if err := addEntries(cfg.Catalog, added); err != nil {
+		if err := addEntries(path, added); err != nil {
 			return err
 		}
 	}
 	if wantsJSON(cmd) {
-		return printJSON(s.out, imported{Server: o.name, Tools: len(fresh), File: cfg.Catalog})
+		return printJSON(s.out, imported{Server: o.name, Tools: len(fresh), File: path})
 	}
-	_, err = fmt.Fprintf(s.out, "%d of %d tools of %s added to %s\n", len(fresh), len(listed), o.name, plain(cfg.Catalog))
+	_, err = fmt.Fprintf(s.out, "%d of %d tools of %s added to %s\n", len(fresh), len(listed), o.name, plain(path))
 	return err
 }
 

@@ -135,7 +135,7 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 		if len(e.Servers) > 0 && !slices.Contains(e.Servers, name) {
 			continue
 		}
-		s, err := p.behind(name, declared)
+		s, err := behind(name, declared, p.log.With("server", name))
 		if err != nil {
 			return nil, fmt.Errorf("server %s: %w", name, err)
 		}
@@ -144,7 +144,8 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 	return out, nil
 }
 
-func (p *parts) behind(name string, declared config.Server) (hub.Server, error) {
+// behind is how a declared server is reached.
+func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, error) {
 	s := hub.Server{Name: name}
 	var err error
 	if s.Resources, err = patterns(declared.Resources); err != nil {
@@ -153,7 +154,6 @@ func (p *parts) behind(name string, declared config.Server) (hub.Server, error) 
 	if s.Prompts, err = patterns(declared.Prompts); err != nil {
 		return s, fmt.Errorf("prompts: %w", err)
 	}
-	log := p.log.With("server", name)
 	if declared.URL == "" {
 		command := gate.Command{Path: declared.Command, Args: declared.Args, Env: withEnv(cleanEnv(), declared.Env), Dir: declared.Dir}
 		s.Dial = hub.Child(command, &logLines{log: log}, log)

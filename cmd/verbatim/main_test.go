@@ -30,7 +30,19 @@ func TestScripts(t *testing.T) {
 }
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"first-id": firstID,
-	"waitfor": waitFor, "exact": exact}
+	"waitfor": waitFor, "exact": exact, "digest-of": digestOf}
+
+// digestOf puts the live digest of a tool into a variable: digest-of FILE TOOL
+// VARIABLE, where FILE is what catalog diff --json printed.
+func digestOf(ts *testscript.TestScript, _ bool, args []string) {
+	_, rest, _ := strings.Cut(ts.ReadFile(args[0]), `"`+args[1]+`"`)
+	_, rest, _ = strings.Cut(rest, `"live"`)
+	found := regexp.MustCompile(`[0-9a-f]{64}`).FindString(rest)
+	if found == "" {
+		ts.Fatalf("%s holds no digest of %s", args[0], args[1])
+	}
+	ts.Setenv(args[2], found)
+}
 
 // waitFor waits until a file exists and holds a text: waitfor FILE [TEXT].
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
