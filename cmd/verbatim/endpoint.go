@@ -31,7 +31,7 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 	if e == nil {
 		return nil, nil
 	}
-	tokens, err := p.tokens(e.Tokens)
+	authority, resource, err := p.authority(e)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 		if err != nil {
 			return daemon.Clients{}, err
 		}
-		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: tokens, Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
+		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: authority, Resource: resource, Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
 		if err != nil {
 			return daemon.Clients{}, err
 		}

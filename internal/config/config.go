@@ -71,6 +71,21 @@ type Endpoint struct {
 	// NameLimit is the longest name of a tool: 64 to 128.
 	NameLimit int
 	Tokens    []Token
+	OAuth     *OAuth // an authorization server whose tokens count too; nil: none
+}
+
+// OAuth is an authorization server, and what its tokens stand for.
+type OAuth struct {
+	Issuer   string // exact, as in tokens
+	Resource string // the endpoint's own URL, which tokens have as audience
+	JWKS     string // URL of the server's keys
+	Scopes   []string
+	Roles    string // the claim that lists roles; "" takes none
+	// Principals are called Prefix and the token's subject, so that no token can
+	// name a principal of another source.
+	Prefix  string
+	Servers []string // that exist for its tokens; required
+	Tools   []string
 }
 
 // Token is one static bearer token, and what it stands for.

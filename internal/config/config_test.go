@@ -194,6 +194,10 @@ func TestAnEndpointThatWouldBeOpenIsRefused(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"no tokens", endpointText[strings.Index(endpointText, "  tokens:"):], "", "endpoint.tokens: is needed"},
 		{"the whole network in the clear", "127.0.0.1:9000", "0.0.0.0:9000", "tokens never travel in the clear"},
+		{"an authorization server without scopes", "  tokens:", "  oauth: {issuer: https://i.example.com, resource: https://g.example.com/mcp, jwks: https://i.example.com/k, servers: [far]}\n  tokens:", "scopes and servers are needed"},
+		{"an authorization server that names local people", "  tokens:", "  oauth: {issuer: https://i.example.com, resource: https://g.example.com/mcp, jwks: https://i.example.com/k, scopes: [mcp], servers: [far], prefix: \"local:\"}\n  tokens:", "and not be local:"},
+		{"an authorization server without keys", "  tokens:", "  oauth: {issuer: https://i.example.com, resource: https://g.example.com/mcp, scopes: [mcp], servers: [far]}\n  tokens:", "oauth.jwks: is needed"},
+		{"an authorization server for an unknown server", "  tokens:", "  oauth: {issuer: https://i.example.com, resource: https://g.example.com/mcp, jwks: https://i.example.com/k, scopes: [mcp], servers: [none]}\n  tokens:", "is not behind the endpoint"},
 		{"a host name", "127.0.0.1:9000", "localhost:9000", "must be an address with a port"},
 		{"a token for no server", "      servers: [files, far]\n", "", "tokens[0].servers: is needed"},
 		{"a token for an unknown server", "servers: [files, far]", "servers: [none]", "is not behind the endpoint"},

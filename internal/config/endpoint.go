@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -29,6 +30,7 @@ func (r *reader) endpoint(n *yaml.Node, at string) *Endpoint {
 		"origins":   func(r *reader, n *yaml.Node, at string) { e.Origins = r.list(n, at) },
 		"servers":   func(r *reader, n *yaml.Node, at string) { e.Servers = r.list(n, at) },
 		"nameLimit": func(r *reader, n *yaml.Node, at string) { e.NameLimit = r.number(n, at, MinNameLimit, MaxNameLimit) },
+		"oauth":     func(r *reader, n *yaml.Node, at string) { e.OAuth = r.oauth(n, at) },
 		"tokens": func(r *reader, n *yaml.Node, at string) {
 			r.objects(n, at, func(n *yaml.Node, at string) { e.Tokens = append(e.Tokens, r.token(n, at)) })
 		},
@@ -45,8 +47,8 @@ func (r *reader) endpoint(n *yaml.Node, at string) *Endpoint {
 	case !addr.IsLoopback() && e.Cert == "":
 		r.fault(n, join(at, "listen"), "must be a loopback address, or needs cert and key: tokens never travel in the clear")
 	}
-	if len(e.Tokens) == 0 {
-		r.fault(n, join(at, "tokens"), "is needed: nobody could call")
+	if len(e.Tokens) == 0 && e.OAuth == nil {
+		r.fault(n, join(at, "tokens"), "is needed, or oauth: nobody could call")
 	}
 	names := map[string]bool{}
 	for _, t := range e.Tokens {
@@ -66,6 +68,35 @@ func (r *reader) number(n *yaml.Node, at string, low, high int) int {
 	}
 	return v
 }
+
+func (r *reader) oauth(n *yaml.Node, at string) *OAuth {
+	o := &OAuth{Prefix: DefaultPrefix}
+	r.object(n, at, map[string]field{
+		"issuer":   words(&o.Issuer),
+		"resource": func(r *reader, n *yaml.Node, at string) { o.Resource = r.address(n, at) },
+		"jwks":     func(r *reader, n *yaml.Node, at string) { o.JWKS = r.address(n, at) },
+		"scopes":   func(r *reader, n *yaml.Node, at string) { o.Scopes = r.list(n, at) },
+		"roles":    words(&o.Roles),
+		"prefix":   words(&o.Prefix),
+		"servers":  func(r *reader, n *yaml.Node, at string) { o.Servers = r.list(n, at) },
+		"tools":    func(r *reader, n *yaml.Node, at string) { o.Tools = r.list(n, at) },
+	})
+	for _, x := range []struct{ name, value string }{{"issuer", o.Issuer}, {"resource", o.Resource}, {"jwks", o.JWKS}} {
+		if x.value == "" {
+			r.fault(n, join(at, x.name), "is needed")
+		}
+	}
+	if len(o.Scopes) == 0 || len(o.Servers) == 0 {
+		r.fault(n, at, "scopes and servers are needed: what a token must say, and what exists for it")
+	}
+	if strings.HasPrefix(o.Prefix, "local:") || !strings.HasSuffix(o.Prefix, ":") {
+		r.fault(n, join(at, "prefix"), "must end with a colon, and not be local:")
+	}
+	return o
+}
+
+// DefaultPrefix begins the principals of an authorization server.
+const DefaultPrefix = "oauth:"
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
@@ -114,7 +145,11 @@ func (r *reader) behind(n *yaml.Node, at string, c *Config) {
 			r.fault(n, join(at, "servers"), "names a server that is not declared")
 		}
 	}
-	for _, t := range e.Tokens {
+	tokens := e.Tokens
+	if e.OAuth != nil {
+		tokens = append(slices.Clone(tokens), Token{Name: "oauth", Servers: e.OAuth.Servers})
+	}
+	for _, t := range tokens {
 		for _, name := range t.Servers {
 			_, declared := c.Servers[name]
 			if !declared || len(e.Servers) > 0 && !slices.Contains(e.Servers, name) {

@@ -1,0 +1,166 @@
+package oauth
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
+
+// How long keys are kept. A key that is withdrawn is believed for MaxAge at
+// most; MinRefresh keeps tokens with made-up key ids from asking without end.
+const (
+	MaxAge     = 10 * time.Minute
+	MinRefresh = 30 * time.Second
+)
+
+// key is one public key with the one algorithm that it is for.
+type key struct {
+	alg    string
+	verify func(signed, signature []byte) bool
+}
+
+// keySet is the JWK set of a server.
+type keySet struct {
+	fetch func(ctx context.Context) ([]byte, error)
+	now   func() time.Time
+
+	mu    sync.Mutex
+	keys  map[string]*key
+	at    time.Time // of the last success
+	tried time.Time
+}
+
+// find returns the key of an id; nil if there is none.
+func (s *keySet) find(ctx context.Context, id string) (*key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	k, known := s.keys[id]
+	old := s.keys == nil || now.Sub(s.at) > MaxAge
+	if (!known || old) && (s.tried.IsZero() || now.Sub(s.tried) >= MinRefresh) {
+		s.tried = now
+		keys, err := s.load(ctx)
+		if err != nil && old {
+			return nil, err
+		}
+		if err == nil {
+			s.keys, s.at = keys, now
+		}
+		k, known = s.keys[id]
+		old = now.Sub(s.at) > MaxAge
+	}
+	if old {
+		return nil, errors.New("oauth: the keys of the authorization server are not to be had")
+	}
+	return k, nil
+}
+
+func (s *keySet) load(ctx context.Context) (map[string]*key, error) {
+	raw, err := s.fetch(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("oauth: fetch the keys: %w", err)
+	}
+	set, err := canon.Decode(raw, canon.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("oauth: read the keys: %w", err)
+	}
+	list, _ := set.Get("keys")
+	out := map[string]*key{}
+	for _, e := range list.Elements() {
+		id, k := parseKey(e)
+		if k == nil {
+			continue // another kind of key is for somebody else
+		}
+		if _, twice := out[id]; twice {
+			return nil, errors.New("oauth: two keys have one id")
+		}
+		out[id] = k
+	}
+	if len(out) == 0 {
+		return nil, errors.New("oauth: the server has no key of use")
+	}
+	return out, nil
+}
+
+// parseKey reads an RSA, P-256 or Ed25519 signing key (RFC 7518 §6, RFC 8037
+// §2, RFC 9864); nil for any other.
+func parseKey(v canon.Value) (id string, k *key) {
+	text := func(name string) string { m, _ := v.Get(name); return m.Text() }
+	bytes := func(name string) []byte {
+		raw, err := base64.RawURLEncoding.DecodeString(text(name))
+		if err != nil {
+			return nil
+		}
+		return raw
+	}
+	if use := text("use"); text("kid") == "" || use != "" && use != "sig" {
+		return "", nil
+	}
+	switch text("kty") + " " + text("crv") {
+	case "RSA ":
+		k = rsaKey(bytes("n"), bytes("e"))
+	case "EC P-256":
+		k = ecKey(bytes("x"), bytes("y"))
+	case "OKP Ed25519":
+		k = edKey(bytes("x"), text("alg"))
+	}
+	if k == nil || text("alg") != "" && text("alg") != k.alg {
+		return "", nil
+	}
+	return text("kid"), k
+}
+
+func rsaKey(n, e []byte) *key {
+	exponent := new(big.Int).SetBytes(e)
+	public := &rsa.PublicKey{N: new(big.Int).SetBytes(n)}
+	if size := public.N.BitLen(); size < 2048 || size > 8192 || !exponent.IsInt64() || exponent.Int64() < 3 || exponent.Int64() > 1<<31-1 {
+		return nil
+	}
+	public.E = int(exponent.Int64())
+	return &key{"RS256", func(signed, signature []byte) bool {
+		sum := sha256.Sum256(signed)
+		return rsa.VerifyPKCS1v15(public, crypto.SHA256, sum[:], signature) == nil
+	}}
+}
+
+func ecKey(x, y []byte) *key {
+	if len(x) != 32 || len(y) != 32 {
+		return nil
+	}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(append([]byte{4}, x...), y...))
+	if err != nil {
+		return nil
+	}
+	return &key{"ES256", func(signed, signature []byte) bool {
+		if len(signature) != 64 {
+			return false
+		}
+		sum := sha256.Sum256(signed)
+		return ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+	}}
+}
+
+func edKey(x []byte, alg string) *key {
+	if len(x) != ed25519.PublicKeySize {
+		return nil
+	}
+	if alg == "" {
+		alg = "EdDSA"
+	}
+	if alg != "EdDSA" && alg != "Ed25519" {
+		return nil
+	}
+	return &key{alg, func(signed, signature []byte) bool { return ed25519.Verify(x, signed, signature) }}
+}
