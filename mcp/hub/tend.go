@@ -9,6 +9,9 @@ import (
 // tend settles what is uncertain of a server's tools over one connection,
 // until that or the hub ends.
 func (l *link) tend() {
+	if l.server.hub.cfg.Gate == nil {
+		return // the server is only looked at, see Definitions
+	}
 	ctx, cancel := context.WithCancel(l.server.hub.end)
 	defer cancel()
 	go func() {
