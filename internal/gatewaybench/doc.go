@@ -1,0 +1,6 @@
+// Package gatewaybench measures what the gateway adds to an allowed read, in
+// one run with a raw forwarder, httputil.ReverseProxy and a typed proxy of the
+// Go SDK. Only ratios of one run mean anything.
+//
+// It holds a test only, behind the build tag bench; make bench-gateway runs it.
+package gatewaybench
