@@ -21,6 +21,22 @@ type way struct {
 // each of them once without an end.
 func ways(t *testing.T) map[string][]way {
 	t.Helper()
+	walking.Lock()
+	defer walking.Unlock()
+	if walked == nil {
+		walked = walkAll(t)
+	}
+	return walked
+}
+
+// What ways has found; the tests share it.
+var (
+	walking sync.Mutex
+	walked  map[string][]way
+)
+
+func walkAll(t *testing.T) map[string][]way {
+	t.Helper()
 	out := map[string][]way{}
 	dir := t.TempDir()
 	n := 0

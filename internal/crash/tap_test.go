@@ -22,7 +22,14 @@ func points() []string {
 	} {
 		out = append(out, "before "+verb, "after "+verb)
 	}
-	return append(out, "tool arrive", "tool done", "tool answered", "look-up asked", "look-up answered", "cancel asked", "cancel answered")
+	return every(stride, append(out, "tool arrive", "tool done", "tool answered", "look-up asked", "look-up answered", "cancel asked", "cancel answered"))
+}
+
+func every(n int, list []string) (out []string) {
+	for i := 0; i < len(list); i += n {
+		out = append(out, list[i])
+	}
+	return out
 }
 
 // tap calls hit at each point that a store is taken through.
