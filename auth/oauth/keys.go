@@ -58,7 +58,7 @@ func (s *keySet) find(ctx context.Context, id string) (*key, error) {
 		if err == nil {
 			s.keys, s.at = keys, now
 		}
-		k, known = s.keys[id]
+		k = s.keys[id]
 		old = now.Sub(s.at) > MaxAge
 	}
 	if old {

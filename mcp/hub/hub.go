@@ -61,7 +61,10 @@ type Config struct {
 	// NameLimit is the longest name of a tool that is offered: 64 for the
 	// model interfaces in use, at most 128 (MCP). 0 means 64.
 	NameLimit int
-	Log       *slog.Logger // nil discards
+	// MaxPause is the longest pause before a server that has failed is tried
+	// again; 0 means 30 s. A connection that lasts longer is no failure.
+	MaxPause time.Duration
+	Log      *slog.Logger // nil discards
 }
 
 // Hub is a set of servers. It is safe for concurrent use.
@@ -90,6 +93,9 @@ var serverName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 func New(cfg Config) (*Hub, error) {
 	if cfg.Gate == nil || cfg.Binder == nil || len(cfg.Servers) == 0 {
 		return nil, errors.New("a hub without gate, binder or servers")
+	}
+	if cfg.MaxPause <= 0 {
+		cfg.MaxPause = lastPause
 	}
 	if cfg.NameLimit == 0 {
 		cfg.NameLimit = DefaultNameLimit

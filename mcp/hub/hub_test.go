@@ -163,6 +163,17 @@ func newHub(t *testing.T, b gate.Binder, servers ...hub.Server) (*hub.Hub, *verb
 	return h, f
 }
 
+// newHubPausing is a hub whose server is tried again soon.
+func newHubPausing(t *testing.T, s hub.Server, pause time.Duration) (*hub.Hub, *verbatimtest.Fixture) {
+	t.Helper()
+	f := verbatimtest.New(t, verbatimtest.Config{})
+	h, err := hub.New(hub.Config{Gate: f.Gate, Binder: reviewed{}, Servers: []hub.Server{s}, MaxPause: pause})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, f
+}
+
 func ask(t *testing.T, s *hub.Session, method, params string) *wire.Message {
 	t.Helper()
 	m, err := wire.NewRequest(wire.NumberID(1), method, []byte(params))

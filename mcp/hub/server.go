@@ -171,7 +171,7 @@ func (s *server) settle(l *link, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.pause = min(max(2*s.pause, firstPause), lastPause)
+		s.pause = min(max(2*s.pause, firstPause), s.hub.cfg.MaxPause)
 		s.retryAt = time.Now().Add(s.pause)
 		s.log.Warn("the server could not be reached", "error", err, "again", s.pause)
 		return
@@ -194,8 +194,8 @@ func (s *server) watch(l *link, since time.Time) {
 		s.links[l.era] = nil
 	}
 	ended := s.ended
-	if !ended && time.Since(since) < lastPause {
-		s.pause = min(max(2*s.pause, firstPause), lastPause)
+	if !ended && time.Since(since) < s.hub.cfg.MaxPause {
+		s.pause = min(max(2*s.pause, firstPause), s.hub.cfg.MaxPause)
 		s.retryAt = time.Now().Add(s.pause)
 	}
 	s.mu.Unlock()
