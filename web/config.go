@@ -14,6 +14,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
+	"github.com/seed-de4804fb/verbatim/auth/passkey"
 	"github.com/seed-de4804fb/verbatim/catalog"
 )
 
@@ -37,6 +38,12 @@ type People interface {
 	Logout(ctx context.Context, token string) error
 	Check(ctx context.Context, name, password string) (auth.Account, error)
 	SignVote(ctx context.Context, name, password string, v action.Vote) (action.Vote, error)
+	SignVoteWith(ctx context.Context, site passkey.Site, account auth.Account, v action.Vote, by auth.Assertion) (action.Vote, error)
+	SetPassword(ctx context.Context, id, password string) error
+	Passkeys(ctx context.Context, account string) ([]auth.Credential, error)
+	Assert(ctx context.Context, site passkey.Site, account auth.Account, challenge []byte, by auth.Assertion) error
+	AddPasskey(ctx context.Context, site passkey.Site, n auth.NewPasskey) (auth.Credential, error)
+	RemovePasskey(ctx context.Context, site passkey.Site, account auth.Account, id []byte, nonce string, by auth.Assertion) error
 }
 
 var _ People = (*auth.Accounts)(nil)
@@ -67,6 +74,8 @@ type site struct {
 	now    func() time.Time
 	key    []byte // of form tokens; a restart makes open forms stale
 	pages  map[string]*template.Template
+
+	passkeys passkey.Site // the zero Site where the origin cannot have any
 }
 
 // New returns the handler of all pages, or ErrConfig.
@@ -83,6 +92,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: origin, now: c.Now, key: make([]byte, 32)}
 	rand.Read(s.key)
+	if at, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
+		s.passkeys = at
+	}
 	if s.pages, err = s.parsePages(); err != nil {
 		return nil, fmt.Errorf("parse pages: %w", err)
 	}

@@ -24,6 +24,12 @@ const refundSchema = `{"type":"object","properties":{"order":{"type":"string"},"
 // engine is the real gate over the real store, with pages and accounts.
 func engine(t *testing.T, runs *atomic.Int32) (*verbatimtest.Fixture, *bench) {
 	t.Helper()
+	return engineAsking(t, runs, 1)
+}
+
+// engineAsking asks for the votes of some admins.
+func engineAsking(t *testing.T, runs *atomic.Int32, admins int) (*verbatimtest.Fixture, *bench) {
+	t.Helper()
 	tool, err := verbatim.Untyped(catalog.Spec{Name: "refund", Schema: []byte(refundSchema), Impact: catalog.Financial,
 		Sentence: "Refund {amountMinor|money} for order {order}", Targets: []catalog.TargetRule{{Type: "Order", Pointer: "/order"}}},
 		execute.HandlerFunc(func(context.Context, execute.Input) (execute.Output, error) {
@@ -33,17 +39,18 @@ func engine(t *testing.T, runs *atomic.Int32) (*verbatimtest.Fixture, *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{}
+	clock := authtest.NewClock(verbatimtest.Start)
+	b := &bench{clock: clock}
 	allow := policy.FromFunc("v1", func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: policy.Allow, Reason: "refunds are allowed"}, nil
 	})
-	clock := authtest.NewClock(verbatimtest.Start)
-	f := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{tool}, Policy: allow, Gate: func(c *verbatim.Config) {
-		if b.accounts, err = authtest.Accounts(c.Store.(auth.Book), clock.Now, 3); err != nil {
-			t.Fatal(err)
-		}
-		c.Votes, c.CanApprove = b.accounts, b.accounts.CanApprove
-	}})
+	f := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{tool}, Policy: allow,
+		Approvers: []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: admins}}}}, Gate: func(c *verbatim.Config) {
+			if b.accounts, err = authtest.Accounts(c.Store.(auth.Book), clock.Now, 3); err != nil {
+				t.Fatal(err)
+			}
+			c.Votes, c.CanApprove = b.accounts, b.accounts.CanApprove
+		}})
 	find := func(string) (*catalog.Tool, bool) { return tool.Tool, true }
 	if b.site, err = web.New(web.Config{Gate: f.Gate, People: b.accounts, Tools: find, Origin: origin, Now: clock.Now}); err != nil {
 		t.Fatal(err)

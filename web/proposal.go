@@ -9,6 +9,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
 
@@ -66,8 +67,8 @@ func (p proposalView) refusalStatus() int {
 	return http.StatusConflict
 }
 
-// forms are the tokens of the forms on the page.
-type forms struct{ Approve, Reject, Revoke string }
+// forms are the proofs that the forms of the page ask for.
+type forms struct{ Approve, Reject, Revoke confirmView }
 
 type rowView struct {
 	display.Row
@@ -155,7 +156,11 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	if p.Siblings, err = s.siblings(ctx, a); err != nil {
 		return proposalView{}, err
 	}
-	p.offer(s, v, read, votes)
+	c, err := s.confirming(ctx, v)
+	if err != nil {
+		return proposalView{}, err
+	}
+	p.offer(s, c, read, votes)
 	return p, nil
 }
 
@@ -248,8 +253,8 @@ func owns(a action.Action, who action.Person) bool {
 }
 
 // offer decides which forms the page has. The engine decides again.
-func (p *proposalView) offer(s *site, v visit, read reading, votes []action.Vote) {
-	a := read.row
+func (p *proposalView) offer(s *site, c confirming, read reading, votes []action.Vote) {
+	a, v := read.row, c.v
 	if a.Terms == nil || a.State.Terminal() {
 		p.WhyNot = "the action is not waiting for anybody."
 		return
@@ -258,10 +263,7 @@ func (p *proposalView) offer(s *site, v visit, read reading, votes []action.Vote
 		p.WhyNot, p.mayNot = err.Error()+".", true
 		return
 	}
-	tokens := &forms{}
-	for purpose, token := range map[string]*string{toApprove: &tokens.Approve, toReject: &tokens.Reject, toRevoke: &tokens.Revoke} {
-		*token = s.formToken(v, purpose, a.ID, p.Digest, p.Shown)
-	}
+	tokens := s.forms(p, c)
 	switch {
 	case a.State == action.Approved || a.State == action.Claimed:
 		p.Revoke, p.WhyNot = tokens, "the action is approved already."
@@ -274,6 +276,22 @@ func (p *proposalView) offer(s *site, v visit, read reading, votes []action.Vote
 	default:
 		p.Decide = tokens
 		p.CanApprove, p.WhyNot = p.approvable(read)
+	}
+}
+
+// forms makes the proofs of all forms. A passkey signs the vote itself.
+func (s *site) forms(p *proposalView, c confirming) *forms {
+	vote := func(approve bool) func(string) []byte {
+		return func(nonce string) []byte {
+			return keys.Challenge(approval.VotePayload(action.Vote{ActionID: p.ID, Voter: c.v.account.ID, Approve: approve, Digest: p.digest, Nonce: nonce}))
+		}
+	}
+	withdraw := func(nonce string) []byte { return auth.Challenge(toRevoke, p.ID, nonce) }
+	about := func(purpose string) []string { return []string{purpose, p.ID, p.Digest, p.Shown} }
+	return &forms{
+		Approve: s.confirm(c, "approve-password", "Your password, to sign a yes", vote(true), about(toApprove)...),
+		Reject:  s.confirm(c, "reject-password", "Your password, to sign a no", vote(false), about(toReject)...),
+		Revoke:  s.confirm(c, "revoke-password", "Your password", withdraw, about(toRevoke)...),
 	}
 }
 

@@ -15,13 +15,15 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-//go:embed assets/style.css assets/live.js assets/icon.svg
+//go:embed assets/style.css assets/live.js assets/passkey.js assets/icon.svg
 var assetFiles embed.FS
 
 var assetTypes = map[string]string{
 	"style.css": "text/css; charset=utf-8",
 	"live.js":   "text/javascript; charset=utf-8",
 	"icon.svg":  "image/svg+xml",
+
+	"passkey.js": "text/javascript; charset=utf-8",
 }
 
 func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
@@ -38,7 +40,7 @@ func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 // pageNames are the templates that stand in the layout.
-var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record"}
+var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "account"}
 
 func (s *site) parsePages() (map[string]*template.Template, error) {
 	pages := map[string]*template.Template{}

@@ -56,6 +56,10 @@ func entries() []entry {
 		post("/actions/{id}/approve", (*site).approve),
 		post("/actions/{id}/reject", (*site).reject),
 		post("/actions/{id}/revoke", (*site).revoke),
+		get("/account", (*site).account),
+		post("/account/passkeys/add", (*site).addPasskey),
+		post("/account/passkeys/remove", (*site).removePasskey),
+		post("/account/password", (*site).changePassword),
 		get("/records", (*site).records),
 		get("/records/{seq}", (*site).record),
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -24,13 +25,13 @@ const (
 
 // ballot is one form on its way to a vote or a revocation.
 type ballot struct {
+	confirmed
 	page   proposalView
-	fields map[string]string
 	digest canon.Digest
 }
 
 func (s *site) approve(w http.ResponseWriter, r *http.Request, v visit) {
-	b, ok := s.ballot(w, r, v, toApprove, "token", "digest", "shown", "password")
+	b, ok := s.ballot(w, r, v, toApprove, "digest", "shown")
 	if !ok {
 		return
 	}
@@ -42,7 +43,7 @@ func (s *site) approve(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 func (s *site) reject(w http.ResponseWriter, r *http.Request, v visit) {
-	b, ok := s.ballot(w, r, v, toReject, "token", "digest", "shown", "reason", "password")
+	b, ok := s.ballot(w, r, v, toReject, "digest", "shown", "reason")
 	if !ok {
 		return
 	}
@@ -57,22 +58,22 @@ func (s *site) reject(w http.ResponseWriter, r *http.Request, v visit) {
 // ballot reads a form, finds its action and checks that the form is about
 // exactly what the person was shown.
 func (s *site) ballot(w http.ResponseWriter, r *http.Request, v visit, purpose string, names ...string) (ballot, bool) {
-	fields, err := readForm(r, names...)
+	c, err := s.readConfirmed(r, v, names...)
 	if err != nil {
 		s.badForm(w, v)
 		return ballot{}, false
 	}
 	id := r.PathValue("id")
-	digest, err := canon.ParseDigest(fields["digest"])
-	if err != nil || !s.ownForm(v, fields["token"], purpose, id, fields["digest"], fields["shown"]) {
+	digest, err := canon.ParseDigest(c.fields["digest"])
+	if err != nil || !s.own(c, purpose, id, c.fields["digest"], c.fields["shown"]) {
 		s.badForm(w, v)
 		return ballot{}, false
 	}
-	page, ok := s.findProposal(w, r, v, fields["shown"] == shownAll)
+	page, ok := s.findProposal(w, r, v, c.fields["shown"] == shownAll)
 	if !ok {
 		return ballot{}, false
 	}
-	b := ballot{page: page, fields: fields, digest: digest}
+	b := ballot{confirmed: c, page: page, digest: digest}
 	switch {
 	case page.digest != digest:
 		s.back(w, page, http.StatusConflict, "This is not what you were shown when you decided. Nothing was changed. Read it again.")
@@ -84,11 +85,12 @@ func (s *site) ballot(w http.ResponseWriter, r *http.Request, v visit, purpose s
 	return ballot{}, false
 }
 
-// cast checks the password for this one vote and hands the vote in.
+// cast checks the password, or the passkey's signature, of this one vote and
+// hands the vote in.
 func (s *site) cast(w http.ResponseWriter, r *http.Request, v visit, b ballot, vote action.Vote) {
-	signed, err := s.people.SignVote(r.Context(), v.account.Name, b.fields["password"], vote)
-	if status, text := refusal(w, err); status != 0 {
-		s.back(w, b.page, status, passwordText(status, text))
+	signed, err := s.sign(r.Context(), v, b, vote)
+	if status, text := unproved(w, err); status != 0 {
+		s.back(w, b.page, status, text)
 		return
 	}
 	if err != nil || signed.Voter != v.account.ID {
@@ -102,15 +104,16 @@ func (s *site) cast(w http.ResponseWriter, r *http.Request, v visit, b ballot, v
 	http.Redirect(w, r, actionPath(b.page.ID), http.StatusSeeOther)
 }
 
-func passwordText(status int, text string) string {
-	if status == http.StatusForbidden {
-		return "The password is wrong. Nothing was changed."
+func (s *site) sign(ctx context.Context, v visit, b ballot, vote action.Vote) (action.Vote, error) {
+	if b.needsPasskey() {
+		vote.Nonce = b.fields["nonce"]
+		return s.people.SignVoteWith(ctx, s.passkeys, v.account, vote, b.by)
 	}
-	return text
+	return s.people.SignVote(ctx, v.account.Name, b.fields["password"], vote)
 }
 
 func (s *site) revoke(w http.ResponseWriter, r *http.Request, v visit) {
-	b, ok := s.ballot(w, r, v, toRevoke, "token", "digest", "shown", "reason", "password")
+	b, ok := s.ballot(w, r, v, toRevoke, "digest", "shown", "reason")
 	if !ok {
 		return
 	}
@@ -119,12 +122,12 @@ func (s *site) revoke(w http.ResponseWriter, r *http.Request, v visit) {
 		s.back(w, b.page, http.StatusUnprocessableEntity, "Say why you withdraw it, in at most 500 plain characters. Nothing was changed.")
 		return
 	}
-	account, err := s.people.Check(r.Context(), v.account.Name, b.fields["password"])
-	if status, text := refusal(w, err); status != 0 {
-		s.back(w, b.page, status, passwordText(status, text))
+	err := s.prove(r.Context(), b.confirmed, toRevoke, b.page.ID)
+	if status, text := unproved(w, err); status != 0 {
+		s.back(w, b.page, status, text)
 		return
 	}
-	if err != nil || account.ID != v.account.ID {
+	if err != nil {
 		s.broken(w, v)
 		return
 	}

@@ -107,6 +107,7 @@ var eventWords = map[string]string{
 	audit.ActionClaimed:   "an approved call is checked again",
 	audit.ClaimDenied:     "it did not pass: something had changed",
 	audit.ActionStarted:   "from here on the tool may have been told",
+	audit.ActionResent:    "the same attempt was sent again, under its own key",
 	audit.ActionSucceeded: "the tool said that it did it",
 	audit.ActionFailed:    "it did not happen, or the tool said so",
 	audit.ActionUncertain: "nobody knows whether it happened",

@@ -17,7 +17,7 @@ import (
 
 // pageEntries are the routes of the page.
 var pageEntries = []string{"GET /healthz", "GET /static/{name}", "GET /login", "POST /login", "POST /logout", "GET /{$}",
-	"GET /actions", "GET /actions/{id}", "POST /actions/{id}/approve", "POST /actions/{id}/reject",
+	"GET /account", "POST /account/passkeys/add", "POST /account/passkeys/remove", "POST /account/password", "GET /actions", "GET /actions/{id}", "POST /actions/{id}/approve", "POST /actions/{id}/reject",
 	"POST /actions/{id}/revoke", "GET /records", "GET /records/{seq}"}
 
 func TestNoPageRouteRunsAnything(t *testing.T) {

@@ -82,7 +82,7 @@ func Run(ctx context.Context, lock *Lock, cfg Config) error {
 		return err
 	}
 	defer removeSocket(cfg.Home, socket)
-	d.state = State{PID: os.Getpid(), Build: cfg.Build, Page: "http://" + page.Addr().String(), Socket: socket}
+	d.state = State{PID: os.Getpid(), Build: cfg.Build, Page: "http://" + named(page.Addr()), Socket: socket}
 	pages, err := cfg.Pages(d.state.Page)
 	if err != nil {
 		return errors.Join(err, control.Close())
@@ -164,6 +164,16 @@ func (d *Daemon) openPage() (net.Listener, error) {
 	}
 	d.log.Warn("the page's address is taken, another one is used", "wanted", d.cfg.Listen, "got", free.Addr().String())
 	return free, nil
+}
+
+// named is a loopback address as browsers should show it. They make passkeys
+// for the name localhost, and for no bare address.
+func named(at net.Addr) string {
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return at.String()
+	}
+	return net.JoinHostPort("localhost", port)
 }
 
 // noticed notes that somebody is there.
