@@ -112,6 +112,7 @@ func closed() []Closed {
 func libraries() []Library {
 	return []Library{
 		{"github.com/cedar-policy/cedar-go", []string{"policy/cedar/..."}},
+		{"github.com/anishathalye/porcupine", []string{"store/storetest"}},
 		{"github.com/cockroachdb/apd/v3", []string{"resolve"}},
 		{"github.com/go-webauthn/webauthn", []string{"auth/passkey"}},
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/...", "catalog/sqltable"}},
