@@ -31,6 +31,9 @@ type Options struct {
 	RequireSync bool
 	// Connections is the most connections that are open at once; 0 means 16.
 	Connections int
+	// Patience is how long a failing database is tried again, and how long a
+	// commit whose answer was lost is looked for; 0 means 20 s.
+	Patience time.Duration
 	// Now replaces the database's clock. For tests only.
 	Now func() time.Time
 	// Log gets takeovers and unclear commits; nil means slog.Default.
@@ -72,6 +75,7 @@ type Store struct {
 const (
 	defaultConnections = 16
 	maxConnections     = 1000
+	defaultPatience    = 20 * time.Second
 )
 
 // Open connects to the database and brings its tables up to date where its
@@ -83,6 +87,9 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	}
 	if opt.Connections <= 0 || opt.Connections > maxConnections {
 		opt.Connections = defaultConnections
+	}
+	if opt.Patience <= 0 {
+		opt.Patience = defaultPatience
 	}
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
 	if s.log == nil {
@@ -202,7 +209,10 @@ func (s *Store) readOnce(ctx context.Context, fn func(*conn) error) error {
 		return fmt.Errorf("read store: %w", err)
 	}
 	defer p.Release()
-	return fn(&conn{ctx: ctx, db: p.Conn()})
+	if err = fn(&conn{ctx: ctx, db: p.Conn()}); err != nil && p.Conn().IsClosed() {
+		err = fmt.Errorf("read store: %w: %w", errDropped, err)
+	}
+	return err
 }
 
 func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {

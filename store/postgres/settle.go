@@ -20,7 +20,7 @@ func (t *tx) settle(ctx context.Context, cause error) error {
 	if t.token == "" {
 		return unknown
 	}
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.opt.Patience)
 	defer cancel()
 	for try := 1; ; try++ {
 		committed, err := s.lookUp(ctx, t)

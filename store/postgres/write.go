@@ -21,8 +21,6 @@ const (
 	prepareTimeout = time.Minute
 	verbTimeout    = 15 * time.Second // for the statements of one verb
 	commitTimeout  = 10 * time.Second // for the answer to one commit
-	settleTimeout  = 20 * time.Second // for finding out about a lost one
-	patience       = 20 * time.Second // after which nothing is tried again
 	tries          = 5
 )
 
@@ -55,7 +53,7 @@ func (s *Store) write(ctx context.Context, wait bool, fn func(*tx) error) error 
 			return nil
 		case verbs.Refusal(err):
 			return err
-		case try == tries || time.Since(start) > patience || ctx.Err() != nil || !again(err):
+		case try == tries || time.Since(start) > s.opt.Patience || ctx.Err() != nil || !again(err):
 			return fmt.Errorf("write store: %w", err)
 		}
 		pause(ctx, try)
@@ -99,8 +97,7 @@ func lost(err error) bool {
 		return c[:2] == "08" || c[:2] == "57" || c == "25P03" || c == "53300" // connection, shutdown, idle, too many
 	}
 	var connect *pgconn.ConnectError
-	return errors.As(err, &connect) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || errors.Is(err, errDropped) ||
-		errors.Is(err, ErrStandby) || broken(err)
+	return errors.As(err, &connect) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || errors.Is(err, errDropped) || errors.Is(err, ErrStandby)
 }
 
 // pause waits a little longer before each try, so that rivals come apart.
@@ -147,10 +144,8 @@ func (t *tx) undo(p *pgxpool.Conn, err error) error {
 	return err
 }
 
-// errDropped marks a connection that was lost before the commit was asked for.
-var errDropped = errors.New("the connection was lost before the commit")
-
-func broken(err error) bool { return errors.Is(err, errDropped) }
+// errDropped marks what did not happen because its connection was lost.
+var errDropped = errors.New("the connection was lost")
 
 // begin opens the transaction and reads the time, in one round trip.
 func (t *tx) begin(wait bool) error {

@@ -1,0 +1,59 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// grants are the least rights that a gateway needs. It may not change or
+// remove what was decided, voted, consumed or recorded: not even a gateway
+// that was taken over can rewrite the past. ROLE stands for the role.
+const grants = `
+GRANT USAGE ON SCHEMA SCHEMA TO ROLE;
+GRANT SELECT, INSERT ON action, payload, approval, vote, consumption, attempt, idempotency, policy_epoch, stop, account,
+	account_group, login, credential, event, salt, unnumbered, leaf, process, seal_check TO ROLE;
+GRANT SELECT ON numbering, time_floor, schema_version TO ROLE;
+GRANT USAGE ON SEQUENCE action_seq TO ROLE;
+GRANT UPDATE (state, fence, lease_until, attempt, updated_at, deadline, caller_gone, effect, code, reason, public_reason,
+	result_mode, policy_version, rules, ended_at, end_error, end_evidence, end_code, end_detail, end_comparison, process,
+	timeline) ON action TO ROLE;
+GRANT UPDATE (result) ON payload TO ROLE;
+GRANT UPDATE (ended_at, outcome) ON attempt TO ROLE;
+GRANT UPDATE (action_id, created_at) ON idempotency TO ROLE;
+GRANT UPDATE ON policy_epoch, stop, process TO ROLE;
+GRANT UPDATE (password_hash, password_at, active) ON account TO ROLE;
+GRANT UPDATE (idle_until) ON login TO ROLE;
+GRANT UPDATE (sign_count, used_at, revoked_at) ON credential TO ROLE;
+GRANT UPDATE (at) ON time_floor TO ROLE;
+GRANT UPDATE (last) ON numbering TO ROLE;
+GRANT DELETE ON stop, login, unnumbered, process TO ROLE;
+`
+
+// Grant brings the tables up to date and gives a role what a gateway needs,
+// and nothing else. dsn is that of the tables' owner; the role exists. A
+// gateway that demands a synchronous standby must also be a member of
+// pg_read_all_stats, which only the server's administrator can give.
+func Grant(ctx context.Context, dsn, role string) error {
+	db, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return fmt.Errorf("grant: %w", err)
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
+	c := &conn{ctx: ctx, db: db}
+	if err := migrate(c); err != nil {
+		return fmt.Errorf("grant: %w", err)
+	}
+	schema := ""
+	if _, err := c.one(func(cur *cursor) error { schema = cur.text(); return nil }, "SELECT current_schema()::text"); err != nil {
+		return fmt.Errorf("grant: %w", err)
+	}
+	sql := strings.NewReplacer("SCHEMA SCHEMA", "SCHEMA "+pgx.Identifier{schema}.Sanitize(),
+		"TO ROLE", "TO "+pgx.Identifier{role}.Sanitize()).Replace(grants)
+	if _, err := db.PgConn().Exec(ctx, "BEGIN;"+sql+"COMMIT").ReadAll(); err != nil {
+		return fmt.Errorf("grant: %w", err)
+	}
+	return nil
+}
