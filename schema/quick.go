@@ -54,6 +54,19 @@ type quickMember struct {
 	pointer string // "/name"
 	sub     *quick
 	def     canon.Value
+	joined  []string // of the members of sub, "/name/below" by their index
+}
+
+// lead returns the pointer of a change below the member.
+func (m *quickMember) lead(pointer string) string {
+	if m.joined != nil {
+		for i := range m.sub.obj.props {
+			if m.sub.obj.props[i].pointer == pointer {
+				return m.joined[i]
+			}
+		}
+	}
+	return m.pointer + pointer
 }
 
 type quickArray struct {
@@ -271,7 +284,10 @@ func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent
 			return v, false, false
 		}
 		if changed {
-			if !w.lead(before, o.props[p].pointer) {
+			for j := before; j < len(w.changes); j++ {
+				w.changes[j].Pointer = o.props[p].lead(w.changes[j].Pointer)
+			}
+			if !w.spend(len(w.changes) - before) {
 				return v, false, false
 			}
 			if !draft.Begun() {

@@ -25,8 +25,26 @@ func (s *Schema) planQuick() *quick {
 		if !q.defaultsStand() {
 			return nil
 		}
+		q.joinPointers()
 	}
 	return root
+}
+
+// joinPointers makes the pointers of defaults one level down, which most
+// changes have.
+func (q *quick) joinPointers() {
+	if q.obj == nil {
+		return
+	}
+	for i := range q.obj.props {
+		p := &q.obj.props[i]
+		if p.sub == nil || p.sub.obj == nil || p.sub.obj.defaulted == 0 {
+			continue
+		}
+		for j := range p.sub.obj.props {
+			p.joined = append(p.joined, p.pointer+p.sub.obj.props[j].pointer)
+		}
+	}
 }
 
 // defaultsStand reports that every default is accepted as it is: none of them

@@ -151,5 +151,7 @@ func (c *call) clear() {
 	clear(c.forbids)
 	clear(c.permits)
 	clear(c.picked)
-	*c = call{acted: c.acted[:0], spots: c.spots[:0], forbids: c.forbids[:0], permits: c.permits[:0]}
+	acted, spots, forbids, permits := c.acted[:0], c.spots[:0], c.forbids[:0], c.permits[:0]
+	*c = call{} // in place: a literal that reads c would be built beside it and copied
+	c.acted, c.spots, c.forbids, c.permits = acted, spots, forbids, permits
 }
