@@ -17,10 +17,16 @@ import (
 // asked is a provider that answers every question with one function.
 type asked func(context.Context, execute.Input) (execute.Finding, error)
 
-func (a asked) Lookup(ctx context.Context, in execute.Input) (execute.Finding, error) { return a(ctx, in) }
-func (a asked) Cancel(ctx context.Context, in execute.Input) (execute.Finding, error) { return a(ctx, in) }
+func (a asked) Lookup(ctx context.Context, in execute.Input) (execute.Finding, error) {
+	return a(ctx, in)
+}
+func (a asked) Cancel(ctx context.Context, in execute.Input) (execute.Finding, error) {
+	return a(ctx, in)
+}
 
-func question(args string) permit.Permit { return permit.Issue(permit.Question, "act_1", 2, "key", args) }
+func question(args string) permit.Permit {
+	return permit.Issue(permit.Question, "act_1", 2, "key", args)
+}
 
 func TestOnlyWhatAProviderIsSureOfCounts(t *testing.T) {
 	t.Parallel()

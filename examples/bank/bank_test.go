@@ -184,10 +184,10 @@ func TestApprovalIsOverWhenWhatItShowedChanges(t *testing.T) {
 		change func(*bank)
 		want   verbatim.Code
 	}{
-		"the payee was moved":          {func(b *bank) { b.write("payees.csv", "alias,id\nAcme,VENDOR-002\n") }, verbatim.CodeTargetChanged},
-		"the payee is two":             {func(b *bank) { b.write("payees.csv", "alias,id\nAcme,VENDOR-001\nacme,VENDOR-002\n") }, verbatim.CodeTargetAmbiguous},
-		"the payees are gone":          {func(b *bank) { b.write("payees.csv", "nothing") }, verbatim.CodeTargetUnresolved},
-		"the rest is another":          {func(b *bank) { b.mu.Lock(); b.rest--; b.mu.Unlock() }, verbatim.CodeApprovalStale},
+		"the payee was moved": {func(b *bank) { b.write("payees.csv", "alias,id\nAcme,VENDOR-002\n") }, verbatim.CodeTargetChanged},
+		"the payee is two":    {func(b *bank) { b.write("payees.csv", "alias,id\nAcme,VENDOR-001\nacme,VENDOR-002\n") }, verbatim.CodeTargetAmbiguous},
+		"the payees are gone": {func(b *bank) { b.write("payees.csv", "nothing") }, verbatim.CodeTargetUnresolved},
+		"the rest is another": {func(b *bank) { b.mu.Lock(); b.rest--; b.mu.Unlock() }, verbatim.CodeApprovalStale},
 	} {
 		b := open(t)
 		o := b.call("clerk", "transfer", large)

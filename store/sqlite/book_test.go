@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -157,5 +156,3 @@ func TestAccountsAreInTheLogWithoutSecrets(t *testing.T) {
 		t.Errorf("%d records, want %d", len(records), len(want))
 	}
 }
-
-func second(_ action.Action, err error) error { return err }

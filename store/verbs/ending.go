@@ -97,7 +97,7 @@ func settled(row action.Action, r action.Reconciliation) *action.Result {
 	return &result
 }
 
-// MaySettle: anybody of the tenant settles ordinary rows. One of high impact
+// MaySettle says who settles: anybody of the tenant settles ordinary rows. One of high impact
 // must not be settled by its own proposer, unless policy lets the owner
 // decide on it (semantics §9: a second person).
 func MaySettle(row action.Action, who action.Person) error {

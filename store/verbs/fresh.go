@@ -100,7 +100,7 @@ func Started(s action.Start) (action.Action, error) {
 	return a, Whole(a)
 }
 
-// KeyHeld: a key stays with the row that holds it. A holder that is known to
+// KeyHeld says who keeps a key: a key stays with the row that holds it. A holder that is known to
 // have had no effect gives it up to the same request (semantics §9).
 func KeyHeld(holder, a action.Action) error {
 	if holder.Fingerprint == a.Fingerprint && (holder.State == action.Failed || holder.State == action.ReconciledFailed) {
@@ -109,7 +109,7 @@ func KeyHeld(holder, a action.Action) error {
 	return action.ErrKeyTaken
 }
 
-// BindsKey: a call that was denied before it had a fingerprint binds nothing.
+// BindsKey reports whether a row binds its key: a call that was denied before it had a fingerprint binds nothing.
 func BindsKey(a action.Action) bool { return a.Key != "" && !a.Fingerprint.IsZero() }
 
 // FreshRecord is the record that brings a new row, with what it commits to.

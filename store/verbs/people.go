@@ -7,7 +7,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 )
 
-// MayAct: whoever acts on a row is active and of its tenant; to another
+// MayAct says who may act: whoever acts on a row is active and of its tenant; to another
 // tenant the row does not exist.
 func MayAct(row action.Action, who action.Person) error {
 	if who.Tenant != row.Tenant {

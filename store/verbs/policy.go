@@ -31,7 +31,7 @@ func Stops(s action.Stop) error {
 	return nil
 }
 
-// MayStop: any active account of the tenant, and of any where everything is
+// MayStop says who may stop: any active account of the tenant, and of any where everything is
 // stopped.
 func MayStop(s action.Stop, who action.Person) error {
 	if !who.Active || s.Tenant != "" && who.Tenant != s.Tenant {
