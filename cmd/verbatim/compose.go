@@ -13,6 +13,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/postgres"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
@@ -24,13 +25,20 @@ type parts struct {
 	home     config.Home
 	cfg      config.Config
 	log      *slog.Logger
-	store    *sqlite.Store
+	store    store
 	accounts *auth.Accounts
 	policy   *livePolicy
 	binder   *binder
 	rules    *rules
 	gate     *verbatim.Gate
 	catalogs sync.Mutex // one writer of the catalog file at a time
+}
+
+// store is a store with its accounts.
+type store interface {
+	verbatim.Store
+	auth.Book
+	Close() error
 }
 
 // compose opens the store and builds the gate of a home. Whatever is wrong
@@ -71,7 +79,7 @@ func (p *parts) open() error {
 	if err != nil {
 		return err
 	}
-	if p.store, err = sqlite.Open(p.home.Store(), sqlite.Options{Sealer: sealer}); err != nil {
+	if p.store, err = openStore(p.home, p.cfg, sealer, p.log); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
 	p.accounts, err = auth.New(auth.Config{Book: p.store, Votes: votes})
@@ -79,6 +87,20 @@ func (p *parts) open() error {
 		p.close()
 	}
 	return err
+}
+
+// openStore opens the home's own store, or the database that it shares.
+func openStore(home config.Home, cfg config.Config, sealer *keys.Sealer, log *slog.Logger) (store, error) {
+	if cfg.Postgres == nil {
+		return sqlite.Open(home.Store(), sqlite.Options{Sealer: sealer})
+	}
+	ctx := context.Background()
+	dsn, err := readSecret(ctx, cfg.Postgres.DSN)
+	if err != nil {
+		return nil, err
+	}
+	return postgres.Open(ctx, postgres.Options{DSN: dsn, Sealer: sealer, RequireSync: cfg.Postgres.RequireSync,
+		Connections: cfg.Postgres.Connections, Log: log})
 }
 
 func (p *parts) close() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/postgres"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
@@ -107,17 +109,15 @@ func storeRestore(s streams) *cobra.Command {
 }
 
 func storeMigrate(s streams) *cobra.Command {
-	return &cobra.Command{
+	var path, role string
+	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the store's schema up to this version",
-		Long:  "Bring the store's schema up to what this version knows; the daemon must not run.\nThe daemon does the same when it starts. There is no way back but a backup.",
-		Args:  cobra.NoArgs,
+		Long: "Bring the store's schema up to what this version knows; the daemon must not run.\nThe daemon does the same when it starts. There is no way back but a backup.\n" +
+			"\nWhere the configuration names a PostgreSQL database, gateways may run. --grant then\ngives a role the rights that a gateway needs, and no others.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, opt, err := storeOptions()
-			if err != nil {
-				return err
-			}
-			from, to, err := sqlite.Migrate(home.Store(), opt)
+			from, to, err := migrateStore(cmd.Context(), path, role)
 			if err != nil {
 				return storeError(err)
 			}
@@ -132,14 +132,43 @@ func storeMigrate(s streams) *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().StringVar(&path, "config", "", "configuration file (default verbatim.yaml in the home directory)")
+	c.Flags().StringVar(&role, "grant", "", "role of the database that gateways run under")
+	return c
+}
+
+func migrateStore(ctx context.Context, path, role string) (from, to int, err error) {
+	_, cfg, err := configured(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	if cfg.Postgres == nil {
+		if role != "" {
+			return 0, 0, errors.New("--grant is for a PostgreSQL database, and the configuration names none")
+		}
+		home, opt, err := storeOptions()
+		if err != nil {
+			return 0, 0, err
+		}
+		return sqlite.Migrate(home.Store(), opt)
+	}
+	dsn, err := readSecret(ctx, cfg.Postgres.DSN)
+	if err != nil {
+		return 0, 0, err
+	}
+	return postgres.Migrate(ctx, dsn, role)
 }
 
 // storeOptions finds the home and the key that opens its store. It makes no
 // key: a store that is there has been made with one.
 func storeOptions() (config.Home, sqlite.Options, error) {
-	home, err := config.FindHome()
+	home, cfg, err := configured("")
 	if err != nil {
 		return "", sqlite.Options{}, err
+	}
+	if cfg.Postgres != nil {
+		return "", sqlite.Options{}, hinted(errors.New("the store of this home is a PostgreSQL database"),
+			"check, back up and restore it with PostgreSQL's own tools, as docs/operations.md says")
 	}
 	if _, err := os.Stat(home.Keys()); errors.Is(err, fs.ErrNotExist) {
 		return "", sqlite.Options{}, hinted(fmt.Errorf("%s is not there", filepath.Join(string(home), "keys")),

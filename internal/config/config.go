@@ -26,6 +26,8 @@ type Config struct {
 	Servers map[string]Server
 	// Endpoint is nil where only wrap reaches the servers.
 	Endpoint *Endpoint
+	// Postgres is nil where the home has a store of its own.
+	Postgres *Postgres
 }
 
 // Server is how to reach one MCP server: a command, or a URL.
@@ -149,7 +151,7 @@ func (c Config) located(h Home, dir string) Config {
 	return c
 }
 
-// files are the paths of the endpoint and the servers.
+// files are the paths of the endpoint, the servers and the store.
 func (c Config) files() []*string {
 	var out []*string
 	for _, s := range c.Servers {
@@ -159,6 +161,9 @@ func (c Config) files() []*string {
 		if s.CA != nil {
 			out = append(out, s.CA)
 		}
+	}
+	if c.Postgres != nil {
+		out = append(out, &c.Postgres.DSN.File)
 	}
 	if e := c.Endpoint; e != nil {
 		out = append(out, &e.Cert, &e.Key)

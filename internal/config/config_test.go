@@ -115,6 +115,34 @@ func TestDocumentedConfigurationLoads(t *testing.T) {
 	}
 }
 
+func TestStoreIsADatabaseThatSaysWhetherAStandbyMustFollow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const good = "store:\n  postgres:\n    dsn: {file: store.dsn}\n    requireSync: true\n    connections: 32\n"
+	got, err := config.Load("/home/x", write(t, dir, good), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &config.Postgres{DSN: config.Secret{File: filepath.Join(dir, "store.dsn")}, RequireSync: true, Connections: 32}
+	if diff := cmp.Diff(want, got.Postgres); diff != "" {
+		t.Error(diff)
+	}
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"not said whether a standby must follow", "    requireSync: true\n", "", "requireSync: is needed"},
+		{"something else than yes or no", "requireSync: true", "requireSync: maybe", "must be true or false"},
+		{"no connection string", "    dsn: {file: store.dsn}\n", "", "dsn: is needed"},
+		{"one written into the file", "dsn: {file: store.dsn}", "dsn: host=db", "must be a mapping"},
+		{"one of two sources", "file: store.dsn", "file: store.dsn, env: X", "exactly one of"},
+		{"a single connection", "connections: 32", "connections: 1", "a number from 2"},
+		{"another database", "postgres:", "oracle:", "there is no such field"},
+	} {
+		_, err := config.Load("/home/x", write(t, t.TempDir(), strings.Replace(good, tt.old, tt.new, 1)), false)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)
+		}
+	}
+}
+
 func TestEmptyFileSaysNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := config.Load("/home/x", write(t, t.TempDir(), "# nothing\n"), true); err != nil {

@@ -36,6 +36,7 @@ func parse(file string, text []byte, c *Config) error {
 		"wait":    duration(&c.Wait, time.Millisecond, MaxWait),
 		"idle":    duration(&c.Idle, MinIdle, MaxIdle),
 		"servers": func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
+		"store":   func(r *reader, n *yaml.Node, at string) { c.Postgres = r.store(n, at) },
 		"endpoint": func(r *reader, n *yaml.Node, at string) {
 			c.Endpoint = r.endpoint(n, at)
 			r.last = append(r.last, func() { r.behind(n, at, c) })

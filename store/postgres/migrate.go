@@ -78,8 +78,8 @@ func migrate(c *conn) error {
 
 // upToDate compares the migrations that were made with those known.
 func upToDate(c *conn, all []migration) (bool, error) {
-	n, err := c.number("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'")
-	if err != nil || n == 0 {
+	there, err := versioned(c)
+	if err != nil || !there {
 		return false, err
 	}
 	made := 0
@@ -97,6 +97,22 @@ func upToDate(c *conn, all []migration) (bool, error) {
 		return nil
 	}, "SELECT version, digest FROM schema_version ORDER BY version")
 	return made == len(all), err
+}
+
+// versioned reports whether there are tables of a store at all.
+func versioned(c *conn) (bool, error) {
+	n, err := c.number("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'")
+	return n > 0, err
+}
+
+// version is the number of migrations that were made.
+func version(c *conn) (int, error) {
+	there, err := versioned(c)
+	if err != nil || !there {
+		return 0, err
+	}
+	n, err := c.number("SELECT count(*) FROM schema_version")
+	return int(n), err
 }
 
 // applyAll makes what is missing, each step in a transaction of its own with

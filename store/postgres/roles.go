@@ -32,28 +32,40 @@ GRANT UPDATE (last) ON numbering TO ROLE;
 GRANT DELETE ON stop, login, unnumbered, process TO ROLE;
 `
 
-// Grant brings the tables up to date and gives a role what a gateway needs,
-// and nothing else. dsn is that of the tables' owner; the role exists. A
-// gateway that demands a synchronous standby must also be a member of
-// pg_read_all_stats, which only the server's administrator can give.
-func Grant(ctx context.Context, dsn, role string) error {
+// Migrate brings the tables up to date and gives a role, unless it is "", what
+// a gateway needs and nothing else. dsn is that of the tables' owner; the role
+// exists. A gateway that demands a synchronous standby must also be a member
+// of pg_read_all_stats, which only the server's administrator can give. It
+// returns the versions of before and after.
+func Migrate(ctx context.Context, dsn, role string) (from, to int, err error) {
 	db, err := pgx.Connect(ctx, dsn)
 	if err != nil {
-		return fmt.Errorf("grant: %w", err)
+		return 0, 0, fmt.Errorf("migrate store: %w", err)
 	}
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
 	c := &conn{ctx: ctx, db: db}
-	if err := migrate(c); err != nil {
-		return fmt.Errorf("grant: %w", err)
+	if from, err = version(c); err == nil {
+		err = migrate(c)
 	}
+	if err == nil {
+		to, err = version(c)
+	}
+	if err == nil && role != "" {
+		err = grant(c, role)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("migrate store: %w", err)
+	}
+	return from, to, nil
+}
+
+func grant(c *conn, role string) error {
 	schema := ""
 	if _, err := c.one(func(cur *cursor) error { schema = cur.text(); return nil }, "SELECT current_schema()::text"); err != nil {
-		return fmt.Errorf("grant: %w", err)
+		return err
 	}
 	sql := strings.NewReplacer("SCHEMA SCHEMA", "SCHEMA "+pgx.Identifier{schema}.Sanitize(),
 		"TO ROLE", "TO "+pgx.Identifier{role}.Sanitize()).Replace(grants)
-	if _, err := db.PgConn().Exec(ctx, "BEGIN;"+sql+"COMMIT").ReadAll(); err != nil {
-		return fmt.Errorf("grant: %w", err)
-	}
-	return nil
+	_, err := c.db.PgConn().Exec(c.ctx, "BEGIN;"+sql+"COMMIT").ReadAll()
+	return err
 }

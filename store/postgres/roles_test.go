@@ -29,7 +29,11 @@ func TestRoleOfAGatewayCannotRewriteThePast(t *testing.T) {
 	server := pgtest.Start(t)
 	owner := server.Schema(t)
 	server.Exec(t, "CREATE ROLE gateway LOGIN; CREATE ROLE stranger LOGIN")
-	must(t, postgres.Grant(t.Context(), owner, "gateway"))
+	_, to, err := postgres.Migrate(t.Context(), owner, "gateway")
+	must(t, err)
+	if from, again, err := postgres.Migrate(t.Context(), owner, "gateway"); err != nil || from != to || again != to {
+		t.Errorf("again: from %d to %d, %v", from, again, err)
+	}
 	gateway := strings.Replace(owner, "user=postgres", "user=gateway", 1)
 
 	s := openAt(t, gateway, nil)
