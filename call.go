@@ -93,6 +93,7 @@ type proposal struct {
 	answered []resolve.Answered
 	frozen   snapshot.Proposal
 	mark     canon.Digest // fingerprint
+	limits   []action.Limit
 }
 
 // kind says what is proposed.

@@ -46,6 +46,8 @@ const (
 	CodeOutcomeUncertain    Code = "outcome_uncertain"
 	CodeIdempotencyMismatch Code = "idempotency_mismatch"
 	CodeStopped             Code = "stopped"
+	CodeLimitExceeded       Code = "limit_exceeded"
+	CodeLimitUncountable    Code = "limit_uncountable"
 	CodeTooLate             Code = "too_late"
 	CodeToolError           Code = "tool_error"
 	CodeToolNotRun          Code = "tool_not_run"
@@ -90,6 +92,8 @@ var codeTexts = map[Code]string{
 	CodeOutcomeUncertain:    "It is not known whether this call took effect. Do not repeat it; a person must find out first.",
 	CodeIdempotencyMismatch: "The idempotency key was used for another call. Use a new key for a new call.",
 	CodeStopped:             "An operator has stopped calls of this kind for now. It did not run, and nobody was asked. Do not try again until told to.",
+	CodeLimitExceeded:       "What such calls may add up to is used up, or would be passed. It did not run. Do not split it or try again; say so instead.",
+	CodeLimitUncountable:    "The call cannot be counted against a limit, because a member that says how much is missing or of no use. It did not run.",
 	CodeTooLate:             "The action has gone too far for that.",
 	CodeToolError:           "The tool reported an error. That is the tool's own word.",
 	CodeToolNotRun:          "The tool could not be reached. Nothing was sent, so nothing happened.",

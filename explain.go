@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/snapshot"
@@ -23,7 +24,8 @@ type Explanation struct {
 	Targets      []snapshot.Target
 	Evidence     []snapshot.Evidence
 	Decision     policy.Decision
-	NeedsDryRun  bool // a dry run would come first; it was not made
+	NeedsDryRun  bool           // a dry run would come first; it was not made
+	Limits       []action.Limit // what the run would take; what is left was not asked
 }
 
 // Explain walks a call up to the decision. It asks resolvers and policy, and
@@ -45,7 +47,13 @@ func (g *Gate) Explain(ctx context.Context, s Session, c Call) (Explanation, err
 	} else {
 		e.Decision = g.evaluate(ctx, g.input(p), p)
 	}
-	e.Code = Code(e.Decision.Code)
+	if e.Decision.Effect != policy.Deny {
+		if code, name := g.count(p); code != "" {
+			e.Decision = refusal(code)
+			e.Decision.Reason = string(code) + ": " + name
+		}
+	}
+	e.Code, e.Limits = Code(e.Decision.Code), p.limits
 	return e, nil
 }
 

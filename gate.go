@@ -158,6 +158,9 @@ func (g *Gate) settle(ctx context.Context, p *proposal) (Outcome, error) {
 	if d.Effect == policy.Deny {
 		return g.deny(ctx, p, d)
 	}
+	if o, err := g.counted(ctx, p, d); err != nil || o != nil { // no window could ever take it
+		return deref(o), err
+	}
 	preview, ok := g.preview(ctx, p) // dry run, after any decision that does not deny
 	if !ok {
 		return g.deny(ctx, p, refusal(CodeDryRunFailed))

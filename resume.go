@@ -59,6 +59,9 @@ func (g *Gate) recheck(ctx context.Context, p *proposal, d policy.Decision, a ac
 	case d.Effect == policy.RequireApproval && !covers(*a.Terms, *d.Approval):
 		return CodeApprovalStale, "requirements", nil
 	}
+	if code, name := g.count(p); code != "" {
+		return code, name, nil
+	}
 	if code, member := g.previewAgain(ctx, p, a); code != "" {
 		return code, member, nil
 	}

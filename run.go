@@ -20,7 +20,7 @@ const leaseSlack = 15 * time.Second
 // The row is new and allowed, or claimed and approved.
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
-	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack})
+	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits})
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
 	}
@@ -47,7 +47,10 @@ func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, 
 // sweeper, and nothing was sent.
 func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Action, err error) (Outcome, error) {
 	code, member := CodeApprovalStale, ""
+	var full *action.LimitError
 	switch {
+	case errors.As(err, &full):
+		code, member = CodeLimitExceeded, full.Name
 	case errors.Is(err, action.ErrStale): // this process may only have remembered an old version
 		g.epochs.forget()
 		member = "policyVersion"

@@ -54,12 +54,14 @@ type Store interface {
 
 	// Begin is the commit point. In one transaction it checks the fence, the
 	// deadline, the votes and voters, the policy version, stops and the
-	// uncertain fingerprint; consumes the approval; writes the attempt; and
-	// moves the row to executing.
+	// uncertain fingerprint; reserves what the run takes from its limits, or
+	// fails with a *action.LimitError; consumes the approval; writes the
+	// attempt; and moves the row to executing.
 	Begin(ctx context.Context, s action.Start) (action.Action, error)
 
 	// Finish leaves executing. A late success of the same attempt settles an
-	// uncertain row as reconciled_succeeded.
+	// uncertain row as reconciled_succeeded. The reservations of the action
+	// move with it (action.SettledReservation), here and in Reconcile.
 	Finish(ctx context.Context, e action.Ending) (action.Action, error)
 
 	// Reconcile settles an uncertain row.
@@ -94,6 +96,11 @@ type Reader interface {
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
 	Person(ctx context.Context, tenant, id string) (action.Person, error)
+	// Budgets lists windows of limits: those that end last first, then by
+	// name, scope and currency.
+	Budgets(ctx context.Context, f action.BudgetFilter) ([]action.Budget, error)
+	// Reservations lists what an action took from limits, in lock order.
+	Reservations(ctx context.Context, tenant, id string) ([]action.Reservation, error)
 	// Stops lists what is stopped for a tenant, stops of everything included.
 	Stops(ctx context.Context, tenant string) ([]action.Stop, error)
 	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)

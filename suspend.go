@@ -167,6 +167,8 @@ func obstacles(err error) (Code, bool) {
 		return CodeExpired, true
 	case errors.Is(err, action.ErrStopped):
 		return CodeStopped, true
+	case errors.Is(err, action.ErrOverLimit):
+		return CodeLimitExceeded, true
 	case errors.Is(err, action.ErrIneligible):
 		return CodeApprovalStale, true
 	default:

@@ -26,6 +26,7 @@ type Rejection struct {
 type Start struct {
 	Action Action
 	Lease  time.Duration // how long before a sweeper calls it uncertain
+	Limits []Limit       // what the run takes; all of it is reserved, or nothing starts
 	Resend *Resend       // nil unless the one attempt is to be sent again
 }
 

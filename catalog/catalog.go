@@ -15,8 +15,8 @@ type Catalog struct {
 }
 
 // New checks the tools together: no two names are equal but for case, and a
-// dry run by another tool names one that only reads. Tools of servers must
-// have been made by [Define].
+// dry run by another tool names one that only reads, and limits of one name are
+// one limit. Tools of servers must have been made by [Define].
 func New(tools ...*Tool) (*Catalog, error) {
 	c := &Catalog{tools: map[string]*Tool{}, folded: map[string]string{}}
 	var faults []error
@@ -40,6 +40,7 @@ func New(tools ...*Tool) (*Catalog, error) {
 			faults = append(faults, fmt.Errorf("tool %s: dryRun: tool must name a tool of the catalog that only reads", t.Name))
 		}
 	}
+	faults = append(faults, sharedLimits(c.Tools())...)
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}

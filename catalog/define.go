@@ -19,7 +19,7 @@ func Define(s Spec) (*Tool, error) {
 		Name: s.Name, Server: s.Server, UpstreamName: s.Name, Title: s.Title, Description: s.Description, Sentence: s.Sentence,
 		Cataloged: true, Mutation: !s.Read, Reason: s.Reason, Groups: s.Groups, CaseTwins: s.CaseTwins,
 		Resolvers: s.Resolvers, Identity: s.Identity, Targets: s.Targets, Secrets: s.Secrets,
-		Converts: s.Converts, Bounds: s.Bounds,
+		Limits: s.Limits, Converts: s.Converts, Bounds: s.Bounds,
 	}}
 	d.name()
 	d.class()

@@ -43,6 +43,7 @@ func (d *draft) members() {
 		d.declared("bounds", t.Own, p)
 	}
 	d.lookupArguments()
+	d.countLimits()
 	d.argumentClosed()
 	d.leftovers()
 	d.sentence()

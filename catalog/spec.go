@@ -51,6 +51,7 @@ type Spec struct {
 	Targets   []TargetRule
 	DryRun    *DryRun
 	Secrets   []string
+	Limits    []LimitUse // what runs add up to; of mutations only
 
 	// Converts says that the tool converts between currencies. Bounds are the
 	// members that bound what it may do then (semantics §3).

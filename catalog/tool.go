@@ -77,6 +77,7 @@ type Tool struct {
 	Targets   []TargetRule
 	DryRun    *DryRun
 	Secrets   []string // pointers that are masked wherever people look
+	Limits    []LimitUse
 
 	Converts bool     // it converts between currencies
 	Bounds   []string // pointers of the members that bound a conversion

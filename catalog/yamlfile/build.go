@@ -164,6 +164,7 @@ func (r *reader) marks(field string, t tool, s *catalog.Spec) {
 	for _, x := range t.Targets {
 		s.Targets = append(s.Targets, catalog.TargetRule{Type: x.Type, Pointer: x.At})
 	}
+	s.Limits = r.counts(join(field, "limits"), t.Limits)
 	for i, text := range t.Groups {
 		req, ok := requirement(text)
 		if !ok {

@@ -54,6 +54,13 @@ func fill(f *faults, n *yaml.Node, v reflect.Value, field string) {
 			}
 			v.SetUint(i)
 		}
+	case reflect.Int64:
+		if i, err := strconv.ParseInt(n.Value, 10, 64); want(f, n, yaml.ScalarNode, "!!int", "a whole number", field) {
+			if err != nil || strconv.FormatInt(i, 10) != n.Value {
+				f.add(n, field, "must be a whole number in decimal digits")
+			}
+			v.SetInt(i)
+		}
 	case reflect.Bool:
 		if want(f, n, yaml.ScalarNode, "!!bool", "true or false", field) {
 			v.SetBool(strings.EqualFold(n.Value, "true"))

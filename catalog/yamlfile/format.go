@@ -6,6 +6,7 @@ import "go.yaml.in/yaml/v3"
 type format struct {
 	Version   string              `yaml:"version"`
 	Resolvers map[string]resolver `yaml:"resolvers"`
+	Limits    map[string]limit    `yaml:"limits"`
 	Tools     map[string]tool     `yaml:"tools"`
 }
 
@@ -96,9 +97,29 @@ type tool struct {
 	DryRun   *dryRun  `yaml:"dryRun"`
 	Lookup   *lookup  `yaml:"lookup"`
 	Secrets  []string `yaml:"secrets"`
+	Limits   []counts `yaml:"limits"`
 	Converts bool     `yaml:"converts"`
 	Bounds   []string `yaml:"bounds"`
 }
+
+// limit is one limit. Numbers are pointers: what is not said is not 0.
+type limit struct {
+	Window  string           `yaml:"window"`
+	Per     []string         `yaml:"per"`
+	Calls   *int64           `yaml:"calls"`
+	Amount  *int64           `yaml:"amount"`
+	Amounts map[string]int64 `yaml:"amounts"`
+}
+
+// counts says what of a tool's runs counts against a limit; one string counts
+// calls.
+type counts struct {
+	Use      string `yaml:"use"`
+	Amount   string `yaml:"amount"`
+	Currency string `yaml:"currency"`
+}
+
+func (c *counts) short(text string) { *c = counts{Use: text} }
 
 type definition struct {
 	SHA256 string `yaml:"sha256"`

@@ -58,7 +58,8 @@ func Decode(name string, src []byte, dir string) ([]*catalog.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{faults: faults{file: name}, dir: dir, lines: map[string]*yaml.Node{}, resolvers: map[string]resolve.Resolver{}}
+	r := reader{faults: faults{file: name}, dir: dir, lines: map[string]*yaml.Node{}, resolvers: map[string]resolve.Resolver{},
+		limits: map[string]*catalog.Limit{}, counted: map[string]bool{}}
 	var file format
 	fill(&r.faults, root, reflect.ValueOf(&file).Elem(), "")
 	if len(r.list) > 0 {
@@ -71,12 +72,16 @@ func Decode(name string, src []byte, dir string) ([]*catalog.Tool, error) {
 	for _, name := range slices.Sorted(maps.Keys(file.Resolvers)) {
 		r.resolver(name, file.Resolvers[name])
 	}
+	for _, name := range slices.Sorted(maps.Keys(file.Limits)) {
+		r.limit(name, file.Limits[name])
+	}
 	var tools []*catalog.Tool
 	for _, name := range slices.Sorted(maps.Keys(file.Tools)) {
 		if t := r.tool(name, file.Tools[name]); t != nil {
 			tools = append(tools, t)
 		}
 	}
+	r.uncounted()
 	if len(r.list) > 0 {
 		return nil, errors.Join(r.list...)
 	}
@@ -89,6 +94,8 @@ type reader struct {
 	dir       string
 	lines     map[string]*yaml.Node // field to its key
 	resolvers map[string]resolve.Resolver
+	limits    map[string]*catalog.Limit
+	counted   map[string]bool // limits that a tool counts against
 }
 
 // index remembers where every field stands.

@@ -47,7 +47,7 @@ A call that did not run is answered with this object: over MCP as ´structuredCo
 | ´publicReason´ | what policy lets a caller know; the internal reason is in the record only |
 | ´data.toolName´, ´data.actionId´, ´data.state´, ´data.proposalHash´ | which action it is about; absent where there is none |
 | ´data.stage´, ´data.violations´ | of refused arguments: ´json´, ´schema´, ´resolve´ or ´snapshot´, and all that is wrong as ´{pointer, rule, expected, offset}´, never a value |
-| ´data.member´ | what differs, for ´approval_mismatch´, ´approval_stale´ and ´target_changed´ |
+| ´data.member´ | what differs, for ´approval_mismatch´, ´approval_stale´ and ´target_changed´; which limit, for ´limit_exceeded´ and ´limit_uncountable´; what is frozen, for ´stopped´ |
 | ´data.evidence´ | of a failure: ´proved´ or ´reported´ |
 | ´data.replayed´, ´data.joined´ | the answer of an earlier run; of another call of the same action |
 | ´data.expiresAt´ | when waiting ends, RFC 3339 |

@@ -181,6 +181,15 @@ var libraryEntries = map[string]struct {
 		r.Approve(a.ID, "ada")
 		_ = r.Gate.Unfreeze(ctx, action.Stop{Tenant: "acme", By: "ada", Reason: "x"}) // lifting starts nothing
 	}, nil},
+	"Budgets": {func(ctx context.Context, r *arena, _ action.Action) {
+		_, _ = r.Gate.Budgets(ctx, action.BudgetFilter{Tenant: "acme"})
+	}, nil},
+	"Reservations": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.Reservations(ctx, "acme", a.ID)
+	}, nil},
+	"Room": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.Room(ctx, &catalog.Tool{Name: a.Tool}, a)
+	}, nil},
 	"Stops":   {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Stops(ctx, "acme") }, nil},
 	"Action":  {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Action(ctx, "acme", a.ID) }, nil},
 	"Actions": {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Actions(ctx, action.Filter{}) }, nil},

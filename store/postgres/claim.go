@@ -62,6 +62,9 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	if err != nil {
 		return row, err
 	}
+	if err := t.reserve(row, start); err != nil {
+		return row, err
+	}
 	used := int64(0)
 	consume := do("INSERT INTO consumption (digest, tenant, action_id, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
 		row.Terms.Digest, row.Tenant, row.ID, t.now)
@@ -74,7 +77,7 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	if used != 1 {
 		return row, action.ErrConsumed
 	}
-	m := verbs.Begin(row, t.now, start.Lease)
+	m := verbs.Begin(row, t.now, start)
 	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now))
 }
 
@@ -98,12 +101,16 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 	}
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		t.settling = true
-		p := prospect{action: a, start: true}
+		p := prospect{action: a, start: true, limits: start.Limits}
 		p.action.LeaseUntil = t.now.Add(start.Lease)
 		if row, err := t.free(&p); err != nil {
 			return row, err
 		}
-		return t.insert(p, payload, attemptStep("$1", p.seq, a, t.now))
+		out, err := t.insert(p, payload, attemptStep("$1", p.seq, a, t.now))
+		if err != nil {
+			return out, err
+		}
+		return out, t.reserve(out, start)
 	})
 }
 

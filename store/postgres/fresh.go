@@ -106,6 +106,7 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 type prospect struct {
 	action action.Action
 	start  bool // it is to begin at once
+	limits []action.Limit
 
 	seq       int64
 	twins     int64 // rows with its id
@@ -209,7 +210,7 @@ func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, er
 		result.At = t.now
 		a.Result = &result
 	}
-	entry, err := t.entry(verbs.FreshRecord(a))
+	entry, err := t.entry(verbs.FreshRecord(a, p.limits))
 	if err != nil {
 		return action.Action{}, err
 	}

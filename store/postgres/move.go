@@ -74,5 +74,5 @@ func (t *tx) saves(from, to action.Action) (steps []step, moved *int64, err erro
 		steps = append(steps, do(`UPDATE attempt SET ended_at = $1, outcome = $2
 			WHERE action_seq = (SELECT seq FROM action WHERE id = $3) AND attempt = $4`, t.now, string(to.State), to.ID, to.Attempt))
 	}
-	return steps, save.n, nil
+	return append(steps, t.settleLimits(to)...), save.n, nil
 }

@@ -47,10 +47,13 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 		if err != nil {
 			return row, err
 		}
+		if err := t.reserve(row, start); err != nil {
+			return row, err
+		}
 		if err := t.consume(row); err != nil {
 			return row, err
 		}
-		out, err := t.carry(row, verbs.Begin(row, t.now, start.Lease))
+		out, err := t.carry(row, verbs.Begin(row, t.now, start))
 		if err != nil {
 			return out, err
 		}
@@ -78,9 +81,12 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		}
 		a := a
 		a.LeaseUntil = t.now.Add(start.Lease)
-		out, err := t.begin(a, payload)
+		out, err := t.begin(a, payload, start.Limits)
 		if err != nil {
 			return out, err
+		}
+		if err := t.reserve(out, start); err != nil {
+			return a, err
 		}
 		return out, t.attempt(out)
 	})

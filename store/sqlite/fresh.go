@@ -91,12 +91,12 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 		if row, err := t.free(a); err != nil {
 			return row, err
 		}
-		return t.begin(a, payload)
+		return t.begin(a, payload, nil)
 	})
 }
 
 // begin inserts a new row. What stands in its way was looked for before.
-func (t *tx) begin(a action.Action, payload sealed) (action.Action, error) {
+func (t *tx) begin(a action.Action, payload sealed, limits []action.Limit) (action.Action, error) {
 	a.CreatedAt, a.UpdatedAt = t.now, t.now
 	if a.Result != nil {
 		a.Result.At = t.now
@@ -107,7 +107,7 @@ func (t *tx) begin(a action.Action, payload sealed) (action.Action, error) {
 	if err := t.claimKey(a); err != nil {
 		return action.Action{}, err
 	}
-	return a, t.record(verbs.FreshRecord(a))
+	return a, t.record(verbs.FreshRecord(a, limits))
 }
 
 // free looks for what a new row would collide with: its id, its key, and for

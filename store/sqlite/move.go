@@ -83,6 +83,9 @@ func (t *tx) carry(row action.Action, m verbs.Move) (action.Action, error) {
 	if err := t.keep(out); err != nil {
 		return action.Action{}, err
 	}
+	if err := t.settleLimits(out); err != nil {
+		return action.Action{}, err
+	}
 	if row.State == action.Executing {
 		if _, err := t.exec(`UPDATE attempt SET ended_at = ?, outcome = ?
 			WHERE action_seq = (SELECT seq FROM action WHERE id = ?) AND attempt = ?`,

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
-	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
 // begins tries the commit point and fails unless it ends with want and, where
@@ -102,14 +101,10 @@ func testBegin(t *testing.T, open Open) {
 			b.begins(row, action.ErrStale)
 		},
 		"a tool whose policy nobody has set never begins": func(b *bench) {
-			a := b.call()
-			a.Tool = "bank.close"
-			args, err := snapshot.Thaw(a.Payload.Args)
-			b.must(err)
-			a.Hash = snapshot.Propose(agent, a.Tool, args).Hash
+			a := b.callFor("bank.close")
 			for _, version := range []string{"", b.version} {
 				a.Decision.PolicyVersion = version
-				_, err = b.start(a)
+				_, err := b.start(a)
 				b.refused(err, action.ErrStale)
 			}
 		},

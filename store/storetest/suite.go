@@ -32,7 +32,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) verbatim.St
 	}{
 		{"Edges", testEdges}, {"Fresh", testFresh}, {"Keys", testKeys}, {"Votes", testVotes}, {"Begin", testBegin},
 		{"Resend", testResend}, {"Endings", testEndings}, {"Expiry", testExpiry}, {"Policy", testPolicy}, {"Records", testRecords},
-		{"Stops", testStops}, {"Reads", testReads}, {"Races", testRaces}, {"Model", testModel},
+		{"Stops", testStops}, {"Limits", testLimits}, {"Reads", testReads}, {"Races", testRaces}, {"Model", testModel},
 		{"Histories", testHistories},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, open) })
@@ -154,6 +154,16 @@ func (b *bench) next() int {
 // call is a proposed mutation that policy allowed. Each has arguments of its
 // own.
 func (b *bench) call() action.Action { return b.callWith(fmt.Sprintf("n%d", b.next())) }
+
+// callFor is a call of another tool.
+func (b *bench) callFor(name string) action.Action {
+	b.Helper()
+	a := b.call()
+	args, err := snapshot.Thaw(a.Payload.Args)
+	b.must(err)
+	a.Tool, a.Hash = name, snapshot.Propose(agent, name, args).Hash
+	return a
+}
 
 // callWith is a call whose arguments, and so whose fingerprint, are given.
 func (b *bench) callWith(to string) action.Action {

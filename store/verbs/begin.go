@@ -50,10 +50,12 @@ func InForce(a action.Action, version string) error {
 }
 
 // Begin takes a claimed row over the commit point.
-func Begin(row action.Action, now time.Time, lease time.Duration) Move {
+func Begin(row action.Action, now time.Time, s action.Start) Move {
 	to := row
-	to.State, to.Attempt, to.LeaseUntil = action.Executing, row.Attempt+1, now.Add(lease)
-	return Move{To: to, Record: about(audit.ActionStarted, row.State, to, row.Principal), Facts: started(to)}
+	to.State, to.Attempt, to.LeaseUntil = action.Executing, row.Attempt+1, now.Add(s.Lease)
+	m := Move{To: to, Record: about(audit.ActionStarted, row.State, to, row.Principal), Facts: started(to), Secrets: Secrets{}}
+	Limited(s.Limits, m.Facts, m.Secrets)
+	return m
 }
 
 func started(a action.Action) Facts {

@@ -113,8 +113,10 @@ func KeyHeld(holder, a action.Action) error {
 func BindsKey(a action.Action) bool { return a.Key != "" && !a.Fingerprint.IsZero() }
 
 // FreshRecord is the record that brings a new row, with what it commits to.
-func FreshRecord(a action.Action) (audit.Record, Facts, Secrets) {
-	f := proposed(a)
+// limits is what one that begins at once takes.
+func FreshRecord(a action.Action, limits []action.Limit) (audit.Record, Facts, Secrets) {
+	f, s := proposed(a), payloadOf(a)
+	Limited(limits, f, s)
 	event := audit.ActionSuspended
 	switch a.State {
 	case action.Denied:
@@ -125,7 +127,7 @@ func FreshRecord(a action.Action) (audit.Record, Facts, Secrets) {
 			f[name] = value
 		}
 	}
-	return about(event, "", a, a.Principal), f, payloadOf(a)
+	return about(event, "", a, a.Principal), f, s
 }
 
 // AllowedRecord is the record of a read or a handoff that may go on. There is
