@@ -3,6 +3,7 @@ package verbatim_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,12 @@ import (
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/verbatimtest"
 )
+
+// swap is an engine that a test replaces.
+type swap struct {
+	policy.Engine
+	now atomic.Pointer[policy.Engine]
+}
 
 func (s *swap) Current() policy.Engine { return *s.now.Load() }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,12 +155,6 @@ func TestCancelledActionFreesItsKeyForANewOne(t *testing.T) {
 	if next.ActionID == first.ActionID {
 		t.Error("the same action")
 	}
-}
-
-// swap is an engine that a test replaces.
-type swap struct {
-	policy.Engine
-	now atomic.Pointer[policy.Engine]
 }
 
 func TestBlindToolIsNotAskedWhateverItCanDo(t *testing.T) {
