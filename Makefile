@@ -78,3 +78,11 @@ long-zombies: ## stop a process at each of those points until others took over
 
 bench-gateway: ## what the gateway adds to a read, beside forwarders and a typed proxy
 	go test -tags bench -count=1 -v -run '^TestGateway$$' ./internal/gatewaybench
+
+.PHONY: long-model long-histories
+
+long-model: ## 220,000 sequences on SQLite and 20,000 on PostgreSQL beside a small model
+	scripts/long-model
+
+long-histories: ## 200 histories of 8 clients on each store, each with one order that explains it
+	VERBATIM_HISTORIES=200 VERBATIM_HISTORY_OPS=12000 go test -count=1 -timeout 90m -v -run 'Suite/Histories' ./store/sqlite ./store/postgres

@@ -22,6 +22,7 @@ type model struct {
 	order   []string // ids in the order of their making
 	rows    map[string]*modelRow
 	keys    map[string]string // key to id
+	moved   moves
 }
 
 // modelRow is what the model knows of one row.
@@ -37,6 +38,7 @@ type modelRow struct {
 	names    []string        // ids that it supersedes, through any number of rows
 	begun    time.Time       // when its attempt began
 	again    bool            // it was sent again
+	seen     trace           // how the last comparison found it
 }
 
 // testModel runs random sequences of verbs on a store and on the model. The
@@ -44,12 +46,14 @@ type modelRow struct {
 func testModel(t *testing.T, open Open) {
 	t.Parallel()
 	b := prepare(t, open)
-	n := 0
+	n, moved := 0, moves{}
+	defer func() { moved.report(t, n) }()
 	rapid.Check(t, func(r *rapid.T) {
 		n++
 		m := newModel(b, fmt.Sprintf("tenant%d", n))
+		m.moved = moved
 		r.Repeat(map[string]func(*rapid.T){
-			"suspend": m.suspend, "begin new": m.beginNew, "deny": m.deny, "vote": m.vote, "claim": m.claim,
+			"suspend": m.suspend, "begin new": m.beginNew, "deny": m.deny, "vote": m.vote, "claim": m.claim, "take over": m.takeOver,
 			"begin claimed": m.beginClaimed, "void": m.void, "dismiss": m.dismiss, "revoke": m.revoke, "finish": m.finish,
 			"reconcile": m.reconcile, "resend": m.resend, "expire": m.expire, "policy": m.policy, "wait": m.wait,
 			"forward": m.forward, "on": m.forward, "and on": m.forward, "": m.compare,
@@ -218,6 +222,16 @@ func (m *model) castVote(r *rapid.T, row *modelRow, voter string, approve bool) 
 }
 
 func (m *model) claim(r *rapid.T) { m.claimRow(r, m.pick(r)) }
+
+// takeOver claims what somebody else has claimed and left.
+func (m *model) takeOver(r *rapid.T) {
+	row := m.pick(r)
+	if row.state != action.Claimed {
+		r.Skip("nothing to take over")
+	}
+	m.b.clock.add(lease)
+	m.claimRow(r, row)
+}
 
 func (m *model) claimRow(r *rapid.T, row *modelRow) {
 	var want error

@@ -199,6 +199,7 @@ func (m *model) compare(r *rapid.T) {
 		if leased && !a.LeaseUntil.Equal(row.lease) || !leased && !a.LeaseUntil.IsZero() {
 			r.Fatalf("%s is leased until %s, model has %s", a.ID, a.LeaseUntil, row.lease)
 		}
+		m.moved.note(row)
 	}
 	for key, id := range m.keys {
 		a, err := m.b.store.ByKey(m.b.Context(), m.tenant, principal, key)
