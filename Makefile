@@ -74,6 +74,11 @@ long-crash: ## kill -9 at each of 53 points, 200 times on SQLite, 100 on Postgre
 long-zombies: ## stop a process at each of those points until others took over
 	VERBATIM_ZOMBIES=12 VERBATIM_ZOMBIES_POSTGRES=12 go test -count=1 -timeout 60m -v -run 'Stopped|Fence' ./internal/crash
 
+.PHONY: long-duplicates
+
+long-duplicates: ## 5,000 calls, each made 64 times through three gateways on one PostgreSQL
+	VERBATIM_DUPLICATES=5000 go test -count=1 -timeout 60m -v -run Once ./internal/duplicates
+
 .PHONY: bench-gateway
 
 bench-gateway: ## what the gateway adds to a read, beside forwarders and a typed proxy

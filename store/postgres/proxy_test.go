@@ -21,7 +21,7 @@ const (
 // proxy stands between a store and its server and loses what it is told to.
 type proxy struct {
 	listener net.Listener
-	server   string
+	server   atomic.Value // string: its address
 	next     atomic.Int32
 	cut      atomic.Bool // nobody gets through
 	lost     atomic.Int32
@@ -32,7 +32,8 @@ func newProxy(t *testing.T, server string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	p := &proxy{listener: l, server: server}
+	p := &proxy{listener: l}
+	p.server.Store(server)
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -58,6 +59,12 @@ func (p *proxy) through(dsn string) string {
 	return strings.Join(words, " ")
 }
 
+// redirect leads whoever comes from now on to another server.
+func (p *proxy) redirect(server string) {
+	p.server.Store(server)
+	p.drop()
+}
+
 func (p *proxy) drop() {
 	p.links.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
 }
@@ -67,7 +74,7 @@ func (p *proxy) link(client net.Conn) {
 	if p.cut.Load() {
 		return
 	}
-	server, err := net.Dial("tcp", p.server)
+	server, err := net.Dial("tcp", p.server.Load().(string))
 	if err != nil {
 		return
 	}

@@ -1,0 +1,7 @@
+package postgres
+
+// For tests of the spelling of texts.
+var (
+	Escape   = escape
+	Unescape = unescape
+)
