@@ -79,6 +79,11 @@ long-zombies: ## stop a process at each of those points until others took over
 long-duplicates: ## 5,000 calls, each made 64 times through three gateways on one PostgreSQL
 	VERBATIM_DUPLICATES=5000 go test -count=1 -timeout 60m -v -run Once ./internal/duplicates
 
+.PHONY: long-budgets
+
+long-budgets: ## a million random steps on limits, compared with a ledger
+	VERBATIM_BUDGET_STEPS=1000000 go test -count=1 -timeout 120m -v -run 'Suite/Budgets' ./store/sqlite
+
 .PHONY: bench-gateway
 
 bench-gateway: ## what the gateway adds to a read, beside forwarders and a typed proxy
