@@ -41,7 +41,12 @@ func proposals(t *testing.T) int {
 	if testing.Short() {
 		return 20
 	}
-	return 100
+	return 50
+}
+
+// reporter takes faults.
+type reporter interface {
+	Errorf(format string, args ...any)
 }
 
 // process is the parent's end of one gateway.
@@ -52,10 +57,10 @@ type process struct {
 	waits map[int]chan answer
 }
 
-func launch(t *testing.T, dsn, effects string) *process {
+func launch(t *testing.T, dsn, effects, plant string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestGateway$")
-	cmd.Env = append(os.Environ(), order+"="+dsn+"\n"+effects)
+	cmd.Env = append(os.Environ(), order+"="+strings.Join([]string{dsn, effects, plant}, "\n"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
@@ -138,12 +143,54 @@ func TestEveryCallTakesEffectOnce(t *testing.T) {
 	}
 	t.Parallel()
 	n := proposals(t)
+	start := time.Now()
+	dsn := storm(t, t, n, "")
+	took := time.Since(start)
+	stored(t, dsn, n)
+	t.Logf("%d proposals, %d calls, %d gateways: %d effects in %s (%.0f calls/s)", n, n*duplicates, gateways, n, took.Round(time.Second),
+		float64(n*duplicates)/took.Seconds())
+}
+
+// noted are faults that are wanted.
+type noted struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (f *noted) Errorf(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, fmt.Sprintf(format, args...))
+}
+
+// TestGatewayThatForgetsIsFound: gateways whose store keeps no key, or finds
+// no run that a call repeats.
+func TestGatewayThatForgetsIsFound(t *testing.T) {
+	if os.Getenv(order) != "" {
+		return // a gateway
+	}
+	t.Parallel()
+	for _, plant := range []string{plantNoKey, plantNoJoin} {
+		f := &noted{}
+		storm(t, f, 2, plant)
+		twice := false
+		for _, fault := range f.list {
+			twice = twice || strings.Contains(fault, "took effect")
+		}
+		if !twice {
+			t.Errorf("%s: no second effect was found: %v", plant, f.list)
+		}
+	}
+}
+
+// storm makes all calls and holds the effects to them.
+func storm(t *testing.T, to reporter, n int, plant string) (dsn string) {
+	t.Helper()
 	dsn, effects := pgtest.Start(t).Schema(t), filepath.Join(t.TempDir(), "effects")
 	all := make([]*process, gateways)
 	for i := range all {
-		all[i] = launch(t, dsn, effects)
+		all[i] = launch(t, dsn, effects, plant)
 	}
-	start := time.Now()
 	numbers := make(chan int)
 	var workers sync.WaitGroup
 	for range atOnce {
@@ -152,9 +199,9 @@ func TestEveryCallTakesEffectOnce(t *testing.T) {
 			defer workers.Done()
 			for i := range numbers {
 				if i%2 == 0 {
-					keyed(t, all, i)
+					keyed(to, all, i)
 				} else {
-					unkeyed(t, all, i)
+					unkeyed(to, all, i)
 				}
 			}
 		}()
@@ -164,11 +211,12 @@ func TestEveryCallTakesEffectOnce(t *testing.T) {
 	}
 	close(numbers)
 	workers.Wait()
-	took := time.Since(start)
-	once(t, effects, n)
-	stored(t, dsn, n)
-	t.Logf("%d proposals, %d calls, %d gateways: %d effects in %s (%.0f calls/s)", n, n*duplicates, gateways, n, took.Round(time.Second),
-		float64(n*duplicates)/took.Seconds())
+	text, err := os.ReadFile(effects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once(to, string(text), n)
+	return dsn
 }
 
 // together makes calls at all gateways at once.
@@ -186,7 +234,7 @@ func together(all []*process, calls int, r request) []answer {
 	return out
 }
 
-func keyed(t *testing.T, all []*process, n int) {
+func keyed(t reporter, all []*process, n int) {
 	r := request{N: n, Key: fmt.Sprintf("key-%d", n)}
 	ran, output := 0, ""
 	for _, a := range together(all, duplicates-1, r) {
@@ -206,7 +254,7 @@ func keyed(t *testing.T, all []*process, n int) {
 	}
 }
 
-func unkeyed(t *testing.T, all []*process, n int) {
+func unkeyed(t reporter, all []*process, n int) {
 	home := all[n%len(all)]
 	r := request{N: n, Hold: true}
 	first := r
@@ -223,14 +271,9 @@ func unkeyed(t *testing.T, all []*process, n int) {
 }
 
 // once: the file of effects has a line for each proposal.
-func once(t *testing.T, effects string, n int) {
-	t.Helper()
-	text, err := os.ReadFile(effects)
-	if err != nil {
-		t.Fatal(err)
-	}
+func once(t reporter, effects string, n int) {
 	seen := map[string]int{}
-	for _, line := range strings.Fields(string(text)) {
+	for _, line := range strings.Fields(effects) {
 		seen[line]++
 	}
 	for i := range n {

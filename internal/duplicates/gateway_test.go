@@ -8,11 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/keys"
@@ -22,7 +25,7 @@ import (
 )
 
 // order is the variable that makes this binary a gateway: the connection
-// string, a line, and the file of effects.
+// string, the file of effects and what is planted, each on a line.
 const order = "VERBATIM_DUPLICATES_GATEWAY"
 
 // request is a line to a gateway.
@@ -52,9 +55,9 @@ func TestGateway(t *testing.T) {
 	if text == "" {
 		return // this is the parent
 	}
-	dsn, effects, _ := bytes.Cut([]byte(text), []byte("\n"))
-	g := &gateway{effects: string(effects), begun: map[int]chan struct{}{}, held: map[int]chan struct{}{}}
-	g.open(t, string(dsn))
+	words := strings.Split(text, "\n")
+	g := &gateway{effects: words[1], plant: words[2], begun: map[int]chan struct{}{}, held: map[int]chan struct{}{}, left: map[int]bool{}}
+	g.open(t, words[0])
 	lines := bufio.NewScanner(os.Stdin)
 	var calls sync.WaitGroup
 	for lines.Scan() {
@@ -75,10 +78,12 @@ func TestGateway(t *testing.T) {
 type gateway struct {
 	gate    *verbatim.Gate
 	effects string
+	plant   string
 
 	mu    sync.Mutex
 	begun map[int]chan struct{} // closed when the tool of a proposal has begun
 	held  map[int]chan struct{} // closed when it may go on
+	left  map[int]bool          // proposals whose caller goes, here
 }
 
 const schema = `{"type":"object","required":["n","hold"],"properties":{"n":{"type":"integer"},"hold":{"type":"boolean"}}}`
@@ -103,7 +108,7 @@ func (g *gateway) open(t *testing.T, dsn string) {
 		return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
 	})
 	g.gate = verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{pay}, Policy: rules,
-		Gate: func(c *verbatim.Config) { c.Store = s }}).Gate
+		Gate: func(c *verbatim.Config) { c.Store = forgetful{s, g.plant} }}).Gate
 }
 
 // pay takes its effect, a line in a file that nobody rewrites, and answers
@@ -124,9 +129,8 @@ func (g *gateway) pay(ctx context.Context, in execute.Input) (execute.Output, er
 	if _, err := fmt.Fprintf(f, "%d\n", args.N); err != nil {
 		return execute.Output{}, err
 	}
-	if args.Hold {
-		begun, held := g.signs(args.N)
-		close(begun)
+	if args.Hold && g.hold(args.N) {
+		_, held := g.signs(args.N)
 		select {
 		case <-held:
 		case <-ctx.Done():
@@ -134,6 +138,21 @@ func (g *gateway) pay(ctx context.Context, in execute.Input) (execute.Output, er
 		}
 	}
 	return execute.Output{Bytes: fmt.Appendf(nil, `{"receipt":%q}`, rand.Text())}, nil
+}
+
+// hold notes that the tool has begun and says whether it is to wait: only the
+// first run of a proposal in a process where one is let go.
+func (g *gateway) hold(n int) bool {
+	begun, _ := g.signs(n)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-begun:
+		return false
+	default:
+		close(begun)
+		return g.left[n]
+	}
 }
 
 func (g *gateway) signs(n int) (begun, held chan struct{}) {
@@ -155,6 +174,9 @@ func (g *gateway) serve(r request) {
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
 	if r.Leave {
+		g.mu.Lock()
+		g.left[r.N] = true
+		g.mu.Unlock()
 		go func() {
 			<-begun
 			leave()
@@ -177,4 +199,37 @@ func (g *gateway) say(a answer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	os.Stdout.Write(append(append([]byte("\nanswer "), text...), '\n'))
+}
+
+// What may be planted, for the harness to find.
+const (
+	plantNoKey  = "no key"
+	plantNoJoin = "no join"
+)
+
+// forgetful is a store with a plant.
+type forgetful struct {
+	verbatim.Store
+	plant string
+}
+
+func (f forgetful) ByKey(ctx context.Context, tenant, principal, key string) (action.Action, error) {
+	if f.plant == plantNoKey {
+		return action.Action{}, action.ErrNotFound
+	}
+	return f.Store.ByKey(ctx, tenant, principal, key)
+}
+
+func (f forgetful) Begin(ctx context.Context, s action.Start) (action.Action, error) {
+	if f.plant == plantNoKey {
+		s.Action.Key = ""
+	}
+	return f.Store.Begin(ctx, s)
+}
+
+func (f forgetful) InFlight(ctx context.Context, tenant, principal string, mark canon.Digest) ([]action.Action, error) {
+	if f.plant == plantNoJoin {
+		return nil, nil
+	}
+	return f.Store.InFlight(ctx, tenant, principal, mark)
 }
