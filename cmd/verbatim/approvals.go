@@ -23,7 +23,7 @@ func approvalsCommand(s streams) *cobra.Command {
 
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(approvalsList(s), approvalsShow(s))
+	c.AddCommand(approvalsList(s), approvalsShow(s), approvalsExport(s), approvalsVerify(s))
 	for _, d := range decisions() {
 		c.AddCommand(decisionCommand(s, d))
 	}

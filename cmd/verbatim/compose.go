@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -22,6 +23,7 @@ const localTenant = "local"
 
 // parts is everything that one process is made of.
 type parts struct {
+	voteKeys []ed25519.PublicKey // public
 	home     config.Home
 	cfg      config.Config
 	log      *slog.Logger
@@ -79,6 +81,7 @@ func (p *parts) open() error {
 	if err != nil {
 		return err
 	}
+	p.voteKeys = votes.Public()
 	if p.store, err = openStore(p.home, p.cfg, sealer, p.log); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}

@@ -35,6 +35,8 @@ var cliEntries = map[string][][]string{
 	"approvals":                {{"approvals"}},
 	"approvals list":           {{"approvals", "list"}},
 	"approvals show":           {{"approvals", "show", "ID"}},
+	"approvals export":         {{"approvals", "export", "ID"}},
+	"approvals verify":         {{"approvals", "verify", "none.votes"}},
 	"approvals approve":        {{"approvals", "approve", "ID"}},
 	"approvals reject":         {{"approvals", "reject", "ID", "--reason", "x"}},
 	"approvals revoke":         {{"approvals", "revoke", "ID", "--reason", "x"}},

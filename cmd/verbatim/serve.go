@@ -121,7 +121,7 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	}
 	origin := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
-		Accounts: p.accounts, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
+		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
 		Endpoint: clients,
 		Attach:   p.attach(func() string { return origin }),
 		Pages: func(at string) (http.Handler, error) {

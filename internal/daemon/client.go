@@ -132,6 +132,12 @@ func (c *Client) Action(ctx context.Context, id string) (out Detail, err error) 
 	return out, read(body, err, &out)
 }
 
+// SignedVotes returns the votes of an action in the form that verifies alone.
+func (c *Client) SignedVotes(ctx context.Context, id string) (out SignedVotes, err error) {
+	body, err := c.get(ctx, "/v1/actions/"+url.PathEscape(id)+"/votes", nil)
+	return out, read(body, err, &out)
+}
+
 // Vote hands in one answer of a person.
 func (c *Client) Vote(ctx context.Context, id string, b Ballot) (out Detail, err error) {
 	body, err := c.post(ctx, "/v1/actions/"+url.PathEscape(id)+"/vote", b)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,8 @@ type Config struct {
 	Tenant   string // the one tenant of the home
 	Gate     *verbatim.Gate
 	Accounts *auth.Accounts
+	// VoteKeys are the public keys that sign votes made with a password.
+	VoteKeys []ed25519.PublicKey
 	Tools    func(name string) (*catalog.Tool, bool)
 	// Pages makes the approvers' pages for the origin that was got.
 	Pages func(origin string) (http.Handler, error)
