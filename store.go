@@ -80,6 +80,11 @@ type Store interface {
 	// It fails with ErrNotFound where no such stop stands, or ErrIneligible.
 	Resume(ctx context.Context, s action.Stop) error
 
+	// ForgetKeys forgets idempotency keys of actions that ended longer ago
+	// than keep, at least action.MinKeyRetention, and says how many. Keys of
+	// open and uncertain actions are kept. A key that is forgotten is new.
+	ForgetKeys(ctx context.Context, keep time.Duration) (int, error)
+
 	// SetPolicy notes the digest of the rules that apply to a tool and
 	// returns the policy version: the digest with the tool's epoch, which
 	// moves only when the digest does.
@@ -96,6 +101,8 @@ type Reader interface {
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
 	Person(ctx context.Context, tenant, id string) (action.Person, error)
+	// Counts counts the open actions of a tenant by state (action.Open).
+	Counts(ctx context.Context, tenant string) ([]action.Count, error)
 	// Budgets lists windows of limits: those that end last first, then by
 	// name, scope and currency.
 	Budgets(ctx context.Context, f action.BudgetFilter) ([]action.Budget, error)

@@ -27,6 +27,7 @@ const (
 	Stopped         = "stopped"           // an operator froze a kind of action
 	Resumed         = "resumed"           // and lifted it
 	Restored        = "restored"          // a backup was put back; what came after it is lost
+	KeysForgotten   = "keys_forgotten"    // idempotency keys past their retention
 	AccountAdded    = "account_added"
 	AccountDisabled = "account_disabled"
 	PasswordChanged = "password_changed"
@@ -39,7 +40,7 @@ func Events() []string {
 	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
 		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionCutOff, ActionClaimed, ClaimDenied,
 		ActionStarted, ActionResent, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
-		Stopped, Resumed, Restored, AccountAdded, AccountDisabled, PasswordChanged,
+		Stopped, Resumed, Restored, KeysForgotten, AccountAdded, AccountDisabled, PasswordChanged,
 		PasskeyAdded, PasskeyRemoved}
 }
 

@@ -117,6 +117,7 @@ var eventWords = map[string]string{
 	audit.Stopped:         "an operator stopped calls of a kind",
 	audit.Resumed:         "an operator lifted a stop",
 	audit.Restored:        "a backup was put back; what came after it is not known here",
+	audit.KeysForgotten:   "idempotency keys past their retention were forgotten",
 	audit.AccountAdded:    "an account was made",
 	audit.AccountDisabled: "an account was closed",
 	audit.PasswordChanged: "a password was changed",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -106,6 +107,17 @@ func (b *binder) knows(name string) bool {
 	defer b.mu.Unlock()
 	_, ok := b.catalog.Tool(name)
 	return ok
+}
+
+// remembers is the longest time for which a provider of the catalog knows an
+// idempotency key.
+func (b *binder) remembers() (longest time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.catalog.Tools() {
+		longest = max(longest, t.Retention)
+	}
+	return longest
 }
 
 // find returns what is known of a tool, for the page.

@@ -42,6 +42,7 @@ var cliEntries = map[string][][]string{
 	"approvals revoke":         {{"approvals", "revoke", "ID", "--reason", "x"}},
 	"approvals happened":       {{"approvals", "happened", "ID", "--reason", "x"}},
 	"approvals did-not-happen": {{"approvals", "did-not-happen", "ID", "--reason", "x"}},
+	"status":                   {{"status"}},
 	"freeze":                   {{"freeze", "--tool", "notes.other"}},
 	"freeze list":              {{"freeze", "list"}},
 	"unfreeze":                 {{"unfreeze", "--tool", "notes.other", "--reason", "x"}},

@@ -181,6 +181,11 @@ var libraryEntries = map[string]struct {
 		r.Approve(a.ID, "ada")
 		_ = r.Gate.Unfreeze(ctx, action.Stop{Tenant: "acme", By: "ada", Reason: "x"}) // lifting starts nothing
 	}, nil},
+	"Now":    {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Now(ctx) }, nil},
+	"Counts": {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Counts(ctx, "acme") }, nil},
+	"ForgetKeys": {func(ctx context.Context, r *arena, _ action.Action) {
+		_, _ = r.Gate.ForgetKeys(ctx, action.MinKeyRetention)
+	}, nil},
 	"Budgets": {func(ctx context.Context, r *arena, _ action.Action) {
 		_, _ = r.Gate.Budgets(ctx, action.BudgetFilter{Tenant: "acme"})
 	}, nil},

@@ -74,6 +74,7 @@ func rootCommand(s streams) *cobra.Command {
 		stopCommand(s),
 		openCommand(s),
 		approvalsCommand(s),
+		statusCommand(s),
 		freezeCommand(s),
 		unfreezeCommand(s),
 		auditCommand(s),

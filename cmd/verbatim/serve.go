@@ -122,8 +122,8 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	origin := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
-		Endpoint: clients,
-		Attach:   p.attach(func() string { return origin }),
+		Endpoint: clients, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
+		Attach: p.attach(func() string { return origin }),
 		Pages: func(at string) (http.Handler, error) {
 			origin = at // before anything serves
 			return web.New(web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: at})

@@ -22,6 +22,9 @@ type Config struct {
 	Wait time.Duration
 	// Idle is how long a daemon without work stays.
 	Idle time.Duration
+	// KeepKeys is how long idempotency keys are kept after their action has
+	// ended, at least.
+	KeepKeys time.Duration
 	// Servers are MCP servers by name.
 	Servers map[string]Server
 	// Endpoint is nil where only wrap reaches the servers.
@@ -113,6 +116,9 @@ const (
 	DefaultIdle   = 10 * time.Minute
 	MinIdle       = time.Second
 	MaxIdle       = 24 * time.Hour
+	// DefaultKeepKeys is the least, too: action.MinKeyRetention.
+	DefaultKeepKeys = 30 * 24 * time.Hour
+	MaxKeepKeys     = 10 * 365 * 24 * time.Hour
 )
 
 // ServerName is what a server may be called in the catalog.
@@ -121,7 +127,7 @@ var ServerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 // Load reads a configuration file. If it is missing and optional, the
 // defaults of the home apply. Errors name file, line and field.
 func Load(h Home, path string, optional bool) (Config, error) {
-	c := Config{Agent: DefaultAgent, Listen: DefaultListen, Wait: DefaultWait, Idle: DefaultIdle}
+	c := Config{Agent: DefaultAgent, Listen: DefaultListen, Wait: DefaultWait, Idle: DefaultIdle, KeepKeys: DefaultKeepKeys}
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && optional:

@@ -20,7 +20,7 @@ func TestMissingFileIsTheDefaultsOnlyWhereOptional(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: home.Catalog(), Policy: home.Policy(),
-		Wait: 50 * time.Second, Idle: 10 * time.Minute}
+		Wait: 50 * time.Second, Idle: 10 * time.Minute, KeepKeys: 720 * time.Hour}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -38,7 +38,7 @@ func TestPathsAreFoundFromTheFileThatNamesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: filepath.Join(dir, "tools.yaml"), Policy: "/etc/rules",
-		Wait: 50 * time.Second, Idle: 10 * time.Minute, Servers: map[string]config.Server{"files": {
+		Wait: 50 * time.Second, Idle: 10 * time.Minute, KeepKeys: 720 * time.Hour, Servers: map[string]config.Server{"files": {
 			Command: "npx", Args: []string{"-y", "server", ""}, Env: map[string]string{"A": "1"}, Dir: "/srv"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -58,6 +58,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		{"a page for everybody", "listen: 0.0.0.0:80\n", ":1: listen: must be a loopback address"},
 		{"a page at a host name", "listen: localhost:80\n", ":1: listen: must be a loopback address"},
 		{"waiting without end", "wait: 24h\n", ":1: wait: must be a duration from 1ms to 10m0s"},
+		{"keys that are kept too short", "keepKeys: 24h\n", ":1: keepKeys: must be a duration from 720h0m0s"},
 		{"no waiting at all", "wait: 0s\n", ":1: wait: must be a duration"},
 		{"a number where text is wanted", "agent: 5\n", ":1: agent: must be text"},
 		{"an empty agent", "agent: \"\"\n", ":1: agent: must be text that is not empty"},
@@ -107,7 +108,7 @@ func TestDocumentedConfigurationLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{Agent: config.DefaultAgent, Listen: config.DefaultListen, Catalog: filepath.Join(dir, "catalog.yaml"),
-		Policy: filepath.Join(dir, "policy"), Wait: config.DefaultWait, Idle: config.DefaultIdle,
+		Policy: filepath.Join(dir, "policy"), Wait: config.DefaultWait, Idle: config.DefaultIdle, KeepKeys: config.DefaultKeepKeys,
 		Servers: map[string]config.Server{"files": {Command: "npx", Dir: "/srv", Env: map[string]string{"LOG_LEVEL": "warn"},
 			Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv/files"}}}}
 	if diff := cmp.Diff(want, got); diff != "" {

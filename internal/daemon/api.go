@@ -26,6 +26,7 @@ func (d *Daemon) api() http.Handler {
 	mux.HandleFunc("POST /v1/actions/{id}/revoke", answer(d.revoke))
 	mux.HandleFunc("POST /v1/actions/{id}/settle", answer(d.settle))
 	mux.HandleFunc("GET /v1/records", answer(d.records))
+	mux.HandleFunc("GET /v1/overview", answer(d.overview))
 	mux.HandleFunc("GET /v1/stops", answer(d.stops))
 	mux.HandleFunc("POST /v1/freeze", answer(d.freeze))
 	mux.HandleFunc("POST /v1/unfreeze", answer(d.unfreeze))

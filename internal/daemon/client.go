@@ -167,6 +167,12 @@ func (c *Client) Records(ctx context.Context, actionID, event string, limit int,
 	return out, read(body, err, &out)
 }
 
+// Overview tells what an operator looks at.
+func (c *Client) Overview(ctx context.Context) (out Overview, err error) {
+	body, err := c.get(ctx, "/v1/overview", nil)
+	return out, read(body, err, &out)
+}
+
 // Stops lists what is frozen.
 func (c *Client) Stops(ctx context.Context) (out Stops, err error) {
 	body, err := c.get(ctx, "/v1/stops", nil)

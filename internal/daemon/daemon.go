@@ -38,6 +38,9 @@ type Config struct {
 	Endpoint *Endpoint
 	// Idle is how long a daemon without work stays; 0 means until it is told.
 	Idle time.Duration
+	// KeepKeys is how long idempotency keys are kept after their action has
+	// ended; nil, or less than that, means action.MinKeyRetention.
+	KeepKeys func() time.Duration
 	// Reload is called every second; nil does nothing.
 	Reload func()
 	// Ready is told the state once everything serves.

@@ -57,6 +57,12 @@ func (f Freezing) stop(tenant, by string) (action.Stop, error) {
 }
 
 func (d *Daemon) stops(r *http.Request) (any, error) {
+	all, err := d.standing(r)
+	return Stops{all}, err
+}
+
+// standing lists what is frozen.
+func (d *Daemon) standing(r *http.Request) ([]Stop, error) {
 	found, err := d.cfg.Gate.Stops(r.Context(), d.cfg.Tenant)
 	if err != nil {
 		return nil, err
@@ -65,7 +71,7 @@ func (d *Daemon) stops(r *http.Request) (any, error) {
 	for i, s := range found {
 		out[i] = Stop{Kind: s.Kind(), Agent: s.Agent, Tool: s.Tool, By: d.nameOf(r, s.By), Reason: s.Reason, At: stamp(s.At)}
 	}
-	return Stops{out}, nil
+	return out, nil
 }
 
 // nameOf is the name of an account, or what stands for one that is not known.

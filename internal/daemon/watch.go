@@ -11,6 +11,7 @@ import (
 func (d *Daemon) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	var forgotten time.Time
 	for {
 		select {
 		case <-d.serving.Done():
@@ -24,6 +25,10 @@ func (d *Daemon) watch() {
 		}
 		if _, err := d.cfg.Gate.Sweep(d.serving, false); err != nil && d.serving.Err() == nil {
 			d.log.Error("the sweep failed", "error", err)
+		}
+		if time.Since(forgotten) > forgetEvery {
+			forgotten = time.Now()
+			d.forget()
 		}
 		if d.cfg.Reload != nil {
 			d.cfg.Reload()

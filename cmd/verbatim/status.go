@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
+)
+
+func statusCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show what is open, what is frozen and what limits have left",
+		Long: "Show how many actions are open, by state, and how old the oldest of each is; what\nis frozen; and the windows of limits. With --json for a program that watches:\n" +
+			"docs/operations.md says what to be told about.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := connect(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			o, err := client.Overview(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if wantsJSON(cmd) {
+				return printJSON(s.out, o)
+			}
+			return printOverview(cmd, s, o)
+		},
+	}
+}
+
+func printOverview(cmd *cobra.Command, s streams, o daemon.Overview) error {
+	fmt.Fprintf(s.out, "page: %s\n\n", o.Page)
+	if len(o.Counts) == 0 {
+		fmt.Fprintln(s.out, "nothing is open")
+	}
+	var rows [][]string
+	for _, c := range o.Counts {
+		rows = append(rows, []string{strings.ReplaceAll(c.State, "_", " "), strconv.Itoa(c.Number), age(c.Age)})
+	}
+	if err := tableOf(s, []string{"OPEN", "NUMBER", "OLDEST"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out)
+	if err := printStops(cmd, s, daemon.Stops{Stops: o.Stops}); err != nil {
+		return err
+	}
+	rows = nil
+	for _, w := range o.Windows {
+		rows = append(rows, []string{w.Limit, w.Window, plainJSON(w.Scope), strings.TrimSpace(fmt.Sprintf("%d of %d %s", w.Posted, w.Most, w.Currency)),
+			strconv.FormatInt(w.Reserved, 10), local(w.Ends)})
+	}
+	if len(rows) > 0 {
+		fmt.Fprintln(s.out)
+	}
+	return tableOf(s, []string{"LIMIT", "WINDOW", "FOR", "TAKEN", "HELD", "ENDS"}, rows)
+}
+
+// tableOf prints a table unless it has no rows.
+func tableOf(s streams, heading []string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return safeTable(s.out, heading, rows)
+}
+
+// age words a number of seconds as people do.
+func age(seconds int64) string {
+	d := time.Duration(seconds) * time.Second
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	}
+	return d.String()
+}

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+)
+
+// Count is how many open actions are in a state.
+type Count struct {
+	State  string `json:"state"`
+	Number int    `json:"number"`
+	Oldest string `json:"oldest"`     // since when the oldest is in it; RFC 3339
+	Age    int64  `json:"ageSeconds"` // of the oldest, by the store's clock
+}
+
+// Window is one window of a limit that is not over.
+type Window struct {
+	Limit    string `json:"limit"`
+	Window   string `json:"window"`
+	Scope    string `json:"scope"` // what it is for, a JSON array
+	Currency string `json:"currency,omitempty"`
+	Most     int64  `json:"most"`
+	Reserved int64  `json:"reserved"` // of runs whose outcome is not known yet
+	Posted   int64  `json:"posted"`
+	Ends     string `json:"ends"` // RFC 3339
+}
+
+// Overview is what an operator looks at: what is open and for how long, what
+// is frozen, what limits have left.
+type Overview struct {
+	Page    string   `json:"page"`
+	Counts  []Count  `json:"counts"`
+	Stops   []Stop   `json:"stops"`
+	Windows []Window `json:"windows"`
+}
+
+// maxWindows bounds the windows of an overview; those that end last come
+// first.
+const maxWindows = 200
+
+func (d *Daemon) overview(r *http.Request) (any, error) {
+	gate, ctx := d.cfg.Gate, r.Context()
+	out := Overview{Page: d.state.Page, Counts: []Count{}, Stops: []Stop{}, Windows: []Window{}}
+	now, err := gate.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := gate.Counts(ctx, d.cfg.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		out.Counts = append(out.Counts, Count{State: string(c.State), Number: c.Number, Oldest: stamp(c.Oldest),
+			Age: int64(max(0, now.Sub(c.Oldest)) / time.Second)})
+	}
+	if out.Stops, err = d.standing(r); err != nil {
+		return nil, err
+	}
+	windows, err := gate.Budgets(ctx, action.BudgetFilter{Tenant: d.cfg.Tenant, Limit: maxWindows})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range windows {
+		out.Windows = append(out.Windows, Window{Limit: w.Name, Window: string(w.Window), Scope: w.Scope, Currency: w.Currency,
+			Most: w.Most, Reserved: w.Reserved, Posted: w.Posted, Ends: stamp(w.End)})
+	}
+	return out, nil
+}
+
+// forgetEvery is how often keys past their retention are looked for.
+const forgetEvery = time.Hour
+
+// forget lets go of idempotency keys that nobody can repeat any more.
+func (d *Daemon) forget() {
+	keep := action.MinKeyRetention
+	if d.cfg.KeepKeys != nil {
+		keep = max(keep, d.cfg.KeepKeys())
+	}
+	n, err := d.cfg.Gate.ForgetKeys(d.serving, keep)
+	switch {
+	case err != nil && d.serving.Err() == nil:
+		d.log.Error("idempotency keys could not be forgotten", "error", err)
+	case n > 0:
+		d.log.Info("idempotency keys were forgotten", "number", n, "retention", keep)
+	}
+}
