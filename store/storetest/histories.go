@@ -24,9 +24,9 @@ const (
 
 	defaultHistories  = 4
 	defaultHistoryOps = 600
-	historyClients    = historyRows
-	seenWithin        = 20  // histories, a planted bug must be seen
-	opsOfPart         = 120 // so that parts are fought over from their beginning to their end
+	historyClients    = historyRows / 2 // the search takes all orders of what overlaps
+	seenWithin        = 20              // histories, a planted bug must be seen
+	opsOfPart         = 96              // so that parts are fought over from their beginning to their end
 )
 
 func sized(t *testing.T, variable string, otherwise int) int {
@@ -207,11 +207,9 @@ func draw(client, part int, keyed bool) historyInput {
 		in.Op = rare[rand.IntN(len(rare))]
 	}
 	switch {
-	case in.Op == "start" || in.Op == "suspend": // nobody else makes a row of this client
-		if in.Row = client; in.Row < historyRows/2 {
-			in.Op = "start"
-		} else {
-			in.Op = "suspend"
+	case in.Op == "start" || in.Op == "suspend": // nobody else makes these two rows
+		if in.Row = client; in.Op == "suspend" {
+			in.Row += historyRows / 2
 		}
 	case in.Op == "begin" && in.Row < historyRows/2: // an allowed call that holds a fence would be another verb
 		in.Op = "read"

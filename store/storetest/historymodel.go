@@ -9,7 +9,7 @@ import (
 )
 
 // historyRows is how many rows the clients of one part of a history fight
-// over, one that each client makes: the first half are calls that policy
+// over, two that each client makes: the first half are calls that policy
 // allows, the others two people must approve. All are the same request; in
 // every other part they share a key.
 const historyRows = 8
