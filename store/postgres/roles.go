@@ -14,7 +14,7 @@ import (
 const grants = `
 GRANT USAGE ON SCHEMA SCHEMA TO ROLE;
 GRANT SELECT, INSERT ON action, payload, approval, vote, consumption, attempt, idempotency, policy_epoch, stop, account,
-	account_group, login, credential, event, salt, unnumbered, leaf, process, seal_check TO ROLE;
+	account_group, login, credential, event, salt, unnumbered, leaf, process, seal_check, budget, reservation TO ROLE;
 GRANT SELECT ON numbering, time_floor, schema_version TO ROLE;
 GRANT USAGE ON SEQUENCE action_seq TO ROLE;
 GRANT UPDATE (state, fence, lease_until, attempt, updated_at, deadline, caller_gone, effect, code, reason, public_reason,
@@ -27,6 +27,8 @@ GRANT UPDATE ON policy_epoch, stop, process TO ROLE;
 GRANT UPDATE (password_hash, password_at, active) ON account TO ROLE;
 GRANT UPDATE (idle_until) ON login TO ROLE;
 GRANT UPDATE (sign_count, used_at, revoked_at) ON credential TO ROLE;
+GRANT UPDATE (most, reserved, posted) ON budget TO ROLE;
+GRANT UPDATE (state, at) ON reservation TO ROLE;
 GRANT UPDATE (at) ON time_floor TO ROLE;
 GRANT UPDATE (last) ON numbering TO ROLE;
 GRANT DELETE ON stop, login, unnumbered, process TO ROLE;
