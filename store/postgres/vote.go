@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
@@ -28,7 +31,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 			return verbs.Visible(row, err), err
 		}
 		if err := t.insertVote(row, v); err != nil {
-			return action.Action{}, err
+			return verbs.Visible(row, err), err
 		}
 		return t.count(row, v)
 	})
@@ -65,6 +68,11 @@ func (t *tx) insertVote(row action.Action, v action.Vote) error {
 	if _, err := t.exec(`INSERT INTO vote (tenant, action_id, voter, approve, reason, digest, nonce, method, envelope, at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		row.Tenant, v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At); err != nil {
+		// The key is the second line: one vote of one person, however two came here.
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == uniqueViolation && refused.ConstraintName == "vote_pkey" {
+			return action.ErrVoted
+		}
 		return fmt.Errorf("insert vote: %w", err)
 	}
 	return t.record(verbs.VoteRecord(row, v))
