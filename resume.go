@@ -105,7 +105,10 @@ func (g *Gate) verify(ctx context.Context, a action.Action) (Code, error) {
 	if err != nil {
 		return "", err
 	}
-	if approval.CheckVotes(ctx, g.cfg.Votes, votes) != nil {
+	switch err := approval.CheckVotes(ctx, g.cfg.Votes, votes); {
+	case errors.Is(err, approval.ErrUnchecked): // this try is over, the approval is not
+		return "", err
+	case err != nil:
 		return CodeApprovalUnverified, nil
 	}
 	return "", nil

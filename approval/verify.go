@@ -14,9 +14,16 @@ const PayloadType = "application/vnd.verbatim.vote.v1+json"
 // [VotePayload] by the voter's passkey, or by the server's vote key after a
 // fresh login of the voter. It is called when a vote arrives and again at
 // the commit point.
+//
+// An error that wraps [ErrUnchecked] says that nobody could tell, such as
+// while a database is away: the approval is not used now, and stays. Every
+// other error says that the vote does not hold: the approval is void.
 type Verifier interface {
 	VerifyVote(ctx context.Context, v action.Vote) error
 }
+
+// ErrUnchecked is returned for a vote that could not be checked.
+var ErrUnchecked = errors.New("the vote could not be checked")
 
 // ErrNoVerifier is returned where votes cannot be checked: nothing that needs
 // an approval runs then.

@@ -90,7 +90,8 @@ func (a *Accounts) SignVoteWith(ctx context.Context, site passkey.Site, account 
 // VerifyVote checks that the envelope of a vote was signed for exactly this
 // digest, answer, voter and nonce: by a pinned vote key after the voter's
 // password, or by a passkey that this server registered for the voter and
-// nobody has removed since.
+// nobody has removed since. It fails with approval.ErrUnchecked where the book
+// does.
 func (a *Accounts) VerifyVote(ctx context.Context, v action.Vote) error {
 	if v.Voter == "" || v.Digest.IsZero() || !nonceShape(v.Nonce) {
 		return ErrVoteShape
@@ -123,6 +124,9 @@ func (a *Accounts) openPasskeyVote(ctx context.Context, e keys.Envelope, voter s
 		return nil, err
 	}
 	c, err := a.book.CredentialByID(ctx, claimed.CredentialID())
+	if err != nil && !errors.Is(err, ErrNoCredential) {
+		return nil, fmt.Errorf("%w: %w", approval.ErrUnchecked, err)
+	}
 	if err != nil {
 		return nil, err
 	}
