@@ -96,3 +96,9 @@ long-model: ## 220,000 sequences on SQLite and 20,000 on PostgreSQL beside a sma
 
 long-histories: ## 200 histories of 8 clients on each store, each with one order that explains it
 	VERBATIM_HISTORIES=200 VERBATIM_HISTORY_OPS=12000 go test -count=1 -timeout 90m -v -run 'Suite/Histories' ./store/sqlite ./store/postgres
+
+.PHONY: screenshots
+
+screenshots: build ## every page of the demo, light and dark, desk and phone: bin/screenshots
+	VERBATIM_PROGRAM=$(CURDIR)/bin/verbatim VERBATIM_SCREENSHOTS=$(CURDIR)/bin/screenshots \
+	  go test -tags screenshots -count=1 -timeout 10m -run '^TestScreenshots$$' ./internal/pictures

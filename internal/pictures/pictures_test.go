@@ -1,0 +1,150 @@
+//go:build screenshots
+
+package pictures_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/seed-de4804fb/verbatim/internal/needs"
+)
+
+// show is a demo that has been played and stays open.
+type show struct{ page, name, password string }
+
+// play starts the demo and reads where its pages are.
+func play(t *testing.T, program string) show {
+	t.Helper()
+	c := exec.Command(program, "demo")
+	c.Env = append(os.Environ(), "NO_COLOR=1")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Signal(syscall.SIGINT)
+		_ = c.Wait()
+	})
+	var s show
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		word, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+		switch rest = strings.TrimSpace(rest); word {
+		case "Open":
+			s.page = strings.TrimSuffix(rest, "/")
+		case "Name":
+			s.name = rest
+		case "Password":
+			s.password = rest
+			go func() { // the demo must never wait for a reader
+				for lines.Scan() {
+				}
+			}()
+			return s
+		}
+	}
+	t.Fatal("the demo ended before it was open")
+	return s
+}
+
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(needs.Browser(t)), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-background-networking", true))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	tab, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(closeTab)
+	limited, cancel := context.WithTimeout(tab, 5*time.Minute)
+	t.Cleanup(cancel)
+	return limited
+}
+
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// variants are the four forms of every picture.
+var variants = []struct {
+	name, scheme  string
+	width, height int64
+	scale         float64
+}{
+	{"desk-light", "light", 1280, 860, 1}, {"desk-dark", "dark", 1280, 860, 1},
+	{"phone-light", "light", 390, 844, 2}, {"phone-dark", "dark", 390, 844, 2},
+}
+
+// link returns the address of the first link in a list that has a text.
+func link(t *testing.T, ctx context.Context, text string) string {
+	t.Helper()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(() => { for (const item of document.querySelectorAll("li.item"))
+		if (item.innerText.includes(`+"`"+text+"`"+`)) return new URL(item.querySelector("a").href).pathname; return "" })()`))
+	if err != nil || found == "" {
+		t.Fatalf("no item says %q: %v", text, err)
+	}
+	return found
+}
+
+// shots are the pages, by the name of their file.
+type shot struct{ name, path string }
+
+func pages(t *testing.T, ctx context.Context, s show) []shot {
+	t.Helper()
+	do(t, ctx, chromedp.Navigate(s.page+"/login"), chromedp.SendKeys(chromedp.CSS("#name"), s.name),
+		chromedp.SendKeys(chromedp.CSS("#password"), s.password), chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS("form.who")))
+	do(t, ctx, chromedp.Navigate(s.page+"/"), chromedp.WaitVisible(chromedp.CSS(".items")))
+	out := []shot{{"inbox", "/"}, {"proposal", link(t, ctx, "12,000.00")}}
+	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.WaitVisible(chromedp.CSS(".items")))
+	return append(out, shot{"history", "/actions"}, shot{"succeeded", link(t, ctx, "8,400.00")}, shot{"denied", link(t, ctx, "2,000.00")},
+		shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
+}
+
+func TestScreenshots(t *testing.T) {
+	program, into := os.Getenv("VERBATIM_PROGRAM"), os.Getenv("VERBATIM_SCREENSHOTS")
+	if program == "" || into == "" {
+		t.Fatal("set VERBATIM_PROGRAM and VERBATIM_SCREENSHOTS; make screenshots does")
+	}
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s, ctx := play(t, program), browser(t)
+	photograph(t, ctx, s, into, []shot{{"sign-in", "/login"}})
+	photograph(t, ctx, s, into, pages(t, ctx, s))
+}
+
+// photograph writes the four variants of pages, each as long as it is.
+func photograph(t *testing.T, ctx context.Context, s show, into string, all []shot) {
+	t.Helper()
+	for _, v := range variants {
+		do(t, ctx, chromedp.EmulateViewport(v.width, v.height, chromedp.EmulateScale(v.scale)))
+		if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			do(t, ctx, chromedp.Navigate(s.page+p.path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(into, p.name+"-"+v.name+".png"), picture, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
