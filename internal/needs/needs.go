@@ -70,6 +70,17 @@ func Peer(t testing.TB, name string) string {
 	return path
 }
 
+// Script returns the path of a file of a package from testdata/npm, such as
+// axe-core/axe.min.js.
+func Script(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(bin(t)), filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		missing(t, name)
+	}
+	return path
+}
+
 // Env returns the environment of this process with the pinned programs first
 // in PATH.
 func Env(t testing.TB) []string {
