@@ -16,13 +16,13 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/postgres"
 )
 
-// faulty is a store behind a proxy, and one that nothing disturbs.
-func faulty(t *testing.T, server *pgtest.Server) (*postgres.Store, *postgres.Store, *proxy) {
+// faulty is a store behind a wire of its own, and one that nothing disturbs.
+func faulty(t *testing.T, server *pgtest.Server) (*postgres.Store, *postgres.Store, *pgtest.Wire) {
 	t.Helper()
 	dsn := server.Schema(t)
 	calm := openAt(t, dsn, nil)
-	p := newProxy(t, server.Addr())
-	return openAt(t, p.through(dsn), func(o *postgres.Options) { o.Patience = 2 * time.Second }), calm, p
+	p := pgtest.NewWire(t, server.Addr())
+	return openAt(t, p.Through(dsn), func(o *postgres.Options) { o.Patience = 2 * time.Second }), calm, p
 }
 
 func TestLostCommits(t *testing.T) {
@@ -31,7 +31,7 @@ func TestLostCommits(t *testing.T) {
 	t.Run("a commit point whose answer was lost is never run, and is uncertain", func(t *testing.T) {
 		s, calm, p := faulty(t, server)
 		call := start(t, s, "one")
-		p.next.Store(dropAfter)
+		p.Lose(pgtest.LoseAnswer, 1)
 		_, err := s.Begin(t.Context(), call)
 		if !errors.Is(err, postgres.ErrUnknown) {
 			t.Fatalf("begin: %v", err)
@@ -39,42 +39,42 @@ func TestLostCommits(t *testing.T) {
 		if got := row(t, calm, "one"); got.State != action.Uncertain {
 			t.Errorf("the row is %s", got.State)
 		}
-		if p.lost.Load() != 1 {
-			t.Error("the proxy lost nothing")
+		if p.Lost() != 1 {
+			t.Error("the wire lost nothing")
 		}
 	})
 	t.Run("one that never arrived is asked for again, and runs once", func(t *testing.T) {
 		s, calm, p := faulty(t, server)
 		call := start(t, s, "one")
-		p.next.Store(dropBefore)
+		p.Lose(pgtest.LoseCommit, 1)
 		a, err := s.Begin(t.Context(), call)
 		must(t, err)
 		if got := row(t, calm, "one"); got.State != action.Executing || a.Fence != 1 {
 			t.Errorf("the row is %s", got.State)
 		}
-		if n := count(t, calm, "one"); n != 1 || p.lost.Load() != 1 {
-			t.Errorf("%d records, %d commits lost", n, p.lost.Load())
+		if n := count(t, calm, "one"); n != 1 || p.Lost() != 1 {
+			t.Errorf("%d records, %d commits lost", n, p.Lost())
 		}
 	})
 	t.Run("an end whose answer was lost is the end", func(t *testing.T) {
-		for _, how := range []int32{dropAfter, dropBefore} {
+		for _, how := range []pgtest.Loss{pgtest.LoseAnswer, pgtest.LoseCommit} {
 			s, calm, p := faulty(t, server)
 			run := begin(t, s, "one")
-			p.next.Store(how)
+			p.Lose(how, 1)
 			got, err := s.Finish(t.Context(), success(run))
 			must(t, err)
 			if stored := row(t, calm, "one"); got.State != action.Succeeded || stored.State != action.Succeeded {
 				t.Errorf("said %s, is %s", got.State, stored.State)
 			}
-			if n := count(t, calm, "one"); n != 2 || p.lost.Load() != 1 {
-				t.Errorf("%d records, %d commits lost", n, p.lost.Load())
+			if n := count(t, calm, "one"); n != 2 || p.Lost() != 1 {
+				t.Errorf("%d records, %d commits lost", n, p.Lost())
 			}
 		}
 	})
 	t.Run("nobody guesses while the database is away", func(t *testing.T) {
 		s, calm, p := faulty(t, server)
 		run := begin(t, s, "one")
-		p.next.Store(dropBoth)
+		p.Lose(pgtest.LoseAll, 1)
 		_, err := s.Finish(t.Context(), success(run))
 		if !errors.Is(err, postgres.ErrUnknown) {
 			t.Errorf("finish: %v", err)
@@ -82,7 +82,7 @@ func TestLostCommits(t *testing.T) {
 		if got := row(t, calm, "one"); got.State != action.Succeeded {
 			t.Errorf("the row is %s", got.State)
 		}
-		p.cut.Store(false)
+		p.Cut(false)
 		if _, err := s.Finish(t.Context(), success(run)); !errors.Is(err, action.ErrState) {
 			t.Errorf("finished again: %v", err)
 		}
@@ -91,7 +91,7 @@ func TestLostCommits(t *testing.T) {
 		s, calm, p := faulty(t, server)
 		admin(t, s)
 		held := claimed(t, s, "one", lease)
-		p.next.Store(dropAfter)
+		p.Lose(pgtest.LoseAnswer, 1)
 		if _, err := s.Begin(t.Context(), action.Start{Action: held, Lease: lease}); !errors.Is(err, postgres.ErrUnknown) {
 			t.Fatalf("begin: %v", err)
 		}
@@ -102,9 +102,9 @@ func TestLostCommits(t *testing.T) {
 	t.Run("a dropped connection is no refusal", func(t *testing.T) {
 		s, _, p := faulty(t, server)
 		begin(t, s, "one")
-		p.drop()
+		p.Break()
 		begin(t, s, "two")
-		p.drop()
+		p.Break()
 		if got := row(t, s, "two"); got.State != action.Executing {
 			t.Errorf("the row is %s", got.State)
 		}

@@ -62,8 +62,8 @@ func admin(t testing.TB, s *postgres.Store) {
 		Active: true, CreatedAt: time.Unix(1, 0)}))
 }
 
-// claimed is a row that an admin approved and this store claimed.
-func claimed(t testing.TB, s *postgres.Store, id string, lease time.Duration) action.Action {
+// asking is a call that an admin must approve.
+func asking(t testing.TB, s *postgres.Store, id string) action.Action {
 	t.Helper()
 	a := allowed(t, s, id)
 	now, err := s.Now(t.Context())
@@ -72,6 +72,13 @@ func claimed(t testing.TB, s *postgres.Store, id string, lease time.Duration) ac
 	a.Terms = &action.Terms{Requirements: []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 1}}}},
 		PendingUntil: now.Add(time.Hour), TTL: time.Hour, Nonce: id, RequestedAt: now, ExpiresAt: now.Add(time.Hour)}
 	a.Terms.Digest = approval.Digest(a)
+	return a
+}
+
+// claimed is a row that an admin approved and this store claimed.
+func claimed(t testing.TB, s *postgres.Store, id string, lease time.Duration) action.Action {
+	t.Helper()
+	a := asking(t, s, id)
 	row, err := s.Suspend(t.Context(), a)
 	must(t, err)
 	_, err = s.Vote(t.Context(), action.Vote{ActionID: id, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, Nonce: "v" + id,

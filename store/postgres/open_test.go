@@ -124,14 +124,14 @@ func TestFailoverKeepsWhatWasAcknowledgedAndVoidsClaims(t *testing.T) {
 	primary.Set(t, "synchronous_standby_names='b'")
 	waitFor(t, dsn, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'")
 
-	p := newProxy(t, primary.Addr()) // an address that moves with the primary
-	s := openAt(t, p.through(dsn), func(o *postgres.Options) { o.RequireSync = true })
+	p := pgtest.NewWire(t, primary.Addr()) // an address that moves with the primary
+	s := openAt(t, p.Through(dsn), func(o *postgres.Options) { o.RequireSync = true })
 	admin(t, s)
 	run, held := begin(t, s, "running"), claimed(t, s, "held", lease)
 	primary.Crash(t)
 	standby.Promote(t)
 	standby.Set(t, "synchronous_standby_names=''")
-	p.redirect(standby.Addr())
+	p.Lead(standby.Addr())
 
 	got, err := s.Finish(context.Background(), success(run))
 	if err != nil || got.State != action.Succeeded {
@@ -146,5 +146,29 @@ func TestFailoverKeepsWhatWasAcknowledgedAndVoidsClaims(t *testing.T) {
 	// The new primary has no standby of its own.
 	if _, err := s.Begin(t.Context(), start(t, s, "new")); !errors.Is(err, postgres.ErrNoStandby) {
 		t.Errorf("a run began that no standby knows of: %v", err)
+	}
+}
+
+// Between the two statements that lock and read a row, another gateway makes
+// it: nothing holds it then, and two votes of one person could both be counted.
+func TestRowThatCameWhileItWasLookedForIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	dsn := server.Schema(t)
+	calm := openAt(t, dsn, nil)
+	w := pgtest.NewWire(t, server.Addr())
+	s := openAt(t, w.Through(dsn), nil)
+	asked := asking(t, calm, "one")
+	w.Split(func() {
+		waitFor(t, dsn, `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientRead' AND state = 'active'
+			AND query LIKE 'SELECT 1 FROM action%FOR UPDATE'`)
+		_, err := calm.Suspend(t.Context(), asked)
+		must(t, err)
+	})
+	if _, err := s.Claim(t.Context(), "one", lease); !errors.Is(err, action.ErrNotFound) {
+		t.Errorf("a row that nobody holds was looked at: %v", err)
+	}
+	if _, err := s.Claim(t.Context(), "one", lease); !errors.Is(err, action.ErrState) {
+		t.Errorf("a row that is there: %v", err)
 	}
 }

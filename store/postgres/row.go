@@ -101,9 +101,16 @@ func (t *tx) inserts(seq int64, a action.Action, p sealed) []step {
 // is; ErrNotFound if there is none.
 func (t *tx) lock(id string) (action.Action, error) {
 	var rows []action.Action
+	found := int64(0)
+	hold := do("SELECT 1 FROM action WHERE id = $1 FOR UPDATE", id)
+	hold.n = &found
 	// Two statements: only what a statement begins after the lock is sure to
-	// be what the last holder left.
-	err := t.run(do("SELECT 1 FROM action WHERE id = $1 FOR UPDATE", id), t.store.rows(&rows, "WHERE a.id = $1", id))
+	// be what the last holder left. A row that came between the two is seen by
+	// the second and locked by neither, so it is not there yet.
+	err := t.run(hold, t.store.rows(&rows, "WHERE a.id = $1", id))
+	if found == 0 {
+		rows = nil
+	}
 	return first(rows, err)
 }
 
