@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -16,6 +14,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/auth/passkey"
 	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/internal/origin"
 )
 
 // Gate is what the pages ask of the engine. Every method that names a tenant
@@ -56,8 +55,9 @@ type Config struct {
 	// which members are secret.
 	Tools func(name string) (*catalog.Tool, bool)
 	// Origin is where browsers find the pages, such as
-	// "https://approve.example.com" or "http://127.0.0.1:8420". Plain http is
-	// for loopback only.
+	// "https://approve.example.com" or "http://localhost:8420". Plain http is
+	// for loopback only. From it follow the name that passkeys belong to, the
+	// Host and Origin headers that are accepted, and the flags of cookies.
 	Origin string
 	Now    func() time.Time // nil means time.Now
 }
@@ -70,7 +70,7 @@ type site struct {
 	gate   Gate
 	people People
 	tools  func(name string) (*catalog.Tool, bool)
-	origin *url.URL
+	origin origin.Origin
 	now    func() time.Time
 	key    []byte // of form tokens; a restart makes open forms stale
 	pages  map[string]*template.Template
@@ -83,50 +83,20 @@ func New(c Config) (http.Handler, error) {
 	if c.Gate == nil || c.People == nil || c.Tools == nil {
 		return nil, fmt.Errorf("%w: gate, people and tools are required", ErrConfig)
 	}
-	origin, err := parseOrigin(c.Origin)
+	at, err := origin.Parse(c.Origin)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: origin, now: c.Now, key: make([]byte, 32)}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, now: c.Now, key: make([]byte, 32)}
 	rand.Read(s.key)
-	if at, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
-		s.passkeys = at
+	if valid, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
+		s.passkeys = valid
 	}
 	if s.pages, err = s.parsePages(); err != nil {
 		return nil, fmt.Errorf("parse pages: %w", err)
 	}
 	return s.handler()
-}
-
-func parseOrigin(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != text {
-		return nil, fmt.Errorf("%w: origin must be scheme://host[:port] and nothing else", ErrConfig)
-	}
-	switch {
-	case u.Scheme == "https":
-		return u, nil
-	case u.Scheme == "http" && loopback(u.Host):
-		return u, nil
-	default:
-		return nil, fmt.Errorf("%w: origin must be https, or http on a loopback address", ErrConfig)
-	}
-}
-
-// loopback reports whether a host, with or without a port, is a name of this
-// machine that no name server can point elsewhere.
-func loopback(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	switch name {
-	case "localhost", "127.0.0.1", "[::1]", "::1":
-		return true
-	default:
-		return false
-	}
 }

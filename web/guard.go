@@ -3,6 +3,8 @@ package web
 import (
 	"net/http"
 	"strings"
+
+	"github.com/seed-de4804fb/verbatim/internal/origin"
 )
 
 // maxBody bounds a form: a digest, a token, a reason and a password.
@@ -22,7 +24,7 @@ func (s *site) guard(next http.Handler) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.headers(w)
 		switch {
-		case !s.knownHost(r.Host):
+		case !s.ownHost(r.Host) && !elsewhere(r):
 			http.Error(w, "unknown host", http.StatusMisdirectedRequest)
 		case r.Header.Get("Authorization") != "":
 			http.Error(w, "tokens are not accepted here", http.StatusForbidden)
@@ -30,39 +32,41 @@ func (s *site) guard(next http.Handler) (http.Handler, error) {
 			http.Error(w, "cross-origin request", http.StatusForbidden)
 		case !readOnly(r) && r.URL.RawQuery != "":
 			http.Error(w, "a form has no query", http.StatusBadRequest)
-		default:
+		case s.ownHost(r.Host) || r.URL.Path == healthPath:
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			next.ServeHTTP(w, r)
+		default: // a name of this machine: the page has one address only
+			http.Redirect(w, r, s.origin.String()+r.URL.RequestURI(), http.StatusFound)
 		}
 	}), nil
 }
 
 func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// knownHost keeps names out that an attacker's name server points here (DNS
+// healthPath answers under every name of this machine, for whoever watches it.
+const healthPath = "/healthz"
+
+// ownHost keeps names out that an attacker's name server points here (DNS
 // rebinding).
-func (s *site) knownHost(host string) bool {
-	return strings.EqualFold(host, s.origin.Host) || loopback(strings.ToLower(host))
+func (s *site) ownHost(host string) bool { return strings.EqualFold(host, s.origin.Host()) }
+
+// elsewhere reports whether a request came by another name of this machine,
+// and may be led to the right one: passkeys and cookies are for that one.
+func elsewhere(r *http.Request) bool {
+	return readOnly(r) && origin.Loopback(strings.ToLower(r.Host)) && strings.HasPrefix(r.URL.Path, "/")
 }
 
 // fromHere demands what CrossOriginProtection only checks if it is there: a
 // browser says where a form comes from, and it must be this very site.
 func (s *site) fromHere(r *http.Request) bool {
-	site, origin := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
-	if len(site) > 1 || len(origin) > 1 || len(site)+len(origin) == 0 {
+	site, from := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
+	if len(site) > 1 || len(from) > 1 || len(site)+len(from) == 0 {
 		return false
 	}
 	if len(site) == 1 && site[0] != "same-origin" {
 		return false
 	}
-	return len(origin) == 0 || s.ownOrigin(origin[0], r.Host)
-}
-
-func (s *site) ownOrigin(origin, host string) bool {
-	if origin == s.origin.String() {
-		return strings.EqualFold(host, s.origin.Host)
-	}
-	return loopback(host) && s.origin.Scheme == "http" && origin == "http://"+host
+	return len(from) == 0 || from[0] == s.origin.String()
 }
 
 func (s *site) headers(w http.ResponseWriter) {
@@ -78,7 +82,7 @@ func (s *site) headers(w http.ResponseWriter) {
 	} {
 		w.Header().Set(name, value)
 	}
-	if s.origin.Scheme == "https" {
+	if s.origin.Secure() {
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }

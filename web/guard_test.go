@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-de4804fb/verbatim/web"
 )
 
 // field returns the value of the first hidden field of a name.
@@ -203,17 +205,65 @@ func TestFormOfOneActionLoginOrPurposeDoesNotServeAnother(t *testing.T) {
 	}
 }
 
-func TestReadingWorksFromLoopbackNamesOnly(t *testing.T) {
+func TestPageHasOneAddress(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	for name, want := range map[string]int{
+		"127.0.0.1:8420": 200, "localhost:8420": 302, "[::1]:8420": 302, "LOCALHOST": 302, "127.0.0.1": 302, "127.0.0.1:1": 302,
+		"evil.example": 421, "127.0.0.1.nip.io:8420": 421, "": 421, "127.0.0.2": 421,
+	} {
+		r := b.request(http.MethodGet, "/actions/act_1?show=all", nil)
+		r.Host = name
+		w := b.send(r)
+		if w.Code != want {
+			t.Errorf("host %q = %d; want %d", name, w.Code, want)
+		}
+		if at := w.Header().Get("Location"); want == 302 && at != origin+"/actions/act_1?show=all" {
+			t.Errorf("host %q leads to %q", name, at)
+		}
+		r = b.request(http.MethodGet, "/healthz", nil)
+		if r.Host = name; b.send(r).Code == 200 != (want != 421) {
+			t.Errorf("health by the name %q", name)
+		}
+		r = b.request(http.MethodPost, "/logout", nil)
+		if r.Host = name; want != 200 && b.send(r).Code != 421 {
+			t.Errorf("a form by the name %q is not refused", name)
+		}
+	}
+}
+
+func TestAddressOfTheNetworkIsReachedByItsNameAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for name, want := range map[string]int{
-		"127.0.0.1:8420": 200, "localhost:8420": 200, "[::1]:8420": 200, "LOCALHOST": 200,
-		"evil.example": 421, "127.0.0.1.nip.io:8420": 421, "": 421,
+	const public = "https://approve.example.com:8443"
+	site, err := web.New(web.Config{Gate: b.gate, People: b.accounts, Tools: tools, Origin: public, Now: b.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := url.Values{"name": {"Alice"}, "password": {password}, "next": {"/"}}
+	for _, c := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"approve.example.com:8443", public, 303}, {"approve.example.com", "https://approve.example.com", 421},
+		{"approve.example.com:8443", "http://approve.example.com:8443", 403}, {"approve.example.com:8443", "http://localhost:7433", 403},
+		{"localhost:7433", public, 421}, {"localhost:7433", "http://localhost:7433", 421}, {"127.0.0.1:7433", "", 421},
 	} {
-		r := b.request(http.MethodGet, "/healthz", nil)
-		r.Host = name
-		if w := b.send(r); w.Code != want {
-			t.Errorf("host %q = %d; want %d", name, w.Code, want)
+		r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(login.Encode()))
+		r.Host = c.host
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		site.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("host %s, origin %s: %d; want %d", c.host, c.origin, w.Code, c.want)
+		}
+		cookies := w.Result().Cookies()
+		if c.want == 303 && (len(cookies) != 1 || cookies[0].Name != "__Host-verbatim" || !cookies[0].Secure || !cookies[0].HttpOnly) {
+			t.Errorf("the cookie is %v", cookies)
 		}
 	}
 }

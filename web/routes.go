@@ -45,7 +45,7 @@ func entries() []entry {
 	}
 	open := func(e entry) entry { e.Open = true; return e }
 	return []entry{
-		open(get("/healthz", (*site).health)),
+		open(get(healthPath, (*site).health)),
 		open(get("/static/{name}", (*site).static)),
 		open(get("/login", (*site).loginPage)),
 		open(post("/login", (*site).logIn)),
@@ -92,7 +92,7 @@ func (s *site) enter(e entry) http.Handler {
 }
 
 func (s *site) whoAsks(r *http.Request) (visit, error) {
-	if strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/healthz" {
+	if strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == healthPath {
 		return visit{}, auth.ErrNoLogin
 	}
 	cookies := r.CookiesNamed(s.cookieName())

@@ -18,7 +18,7 @@ import (
 // cookieName has the prefix that makes browsers refuse the cookie from
 // anybody but this host over TLS (RFC 6265bis §4.1.3.2).
 func (s *site) cookieName() string {
-	if s.origin.Scheme == "https" {
+	if s.origin.Secure() {
 		return "__Host-verbatim"
 	}
 	return "verbatim"
@@ -26,7 +26,7 @@ func (s *site) cookieName() string {
 
 func (s *site) cookie(token string) *http.Cookie {
 	c := &http.Cookie{Name: s.cookieName(), Value: token, Path: "/", HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: s.origin.Scheme == "https", MaxAge: int(auth.LoginLife.Seconds())}
+		SameSite: http.SameSiteStrictMode, Secure: s.origin.Secure(), MaxAge: int(auth.LoginLife.Seconds())}
 	if token == "" {
 		c.MaxAge = -1
 	}

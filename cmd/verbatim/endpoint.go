@@ -35,9 +35,11 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	secure, err := certificate(e)
-	if err != nil {
-		return nil, err
+	var secure *tls.Config
+	if e.Cert != "" {
+		if secure, err = newTLS(e.Cert, e.Key, p.log); err != nil {
+			return nil, fmt.Errorf("endpoint: %w", err)
+		}
 	}
 	servers, err := p.servers(e)
 	if err != nil {
@@ -67,17 +69,6 @@ func hosts(at string, more []string) []string {
 		out = append(out, net.JoinHostPort("localhost", port))
 	}
 	return out
-}
-
-func certificate(e *config.Endpoint) (*tls.Config, error) {
-	if e.Cert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(e.Cert, e.Key)
-	if err != nil {
-		return nil, fmt.Errorf("the endpoint's certificate: %w", err)
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 }
 
 // tokens reads the static tokens and what they stand for.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -116,16 +117,22 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	if err != nil {
 		return err
 	}
+	var secure *tls.Config
+	if cfg.TLS != nil {
+		if secure, err = newTLS(cfg.TLS.Cert, cfg.TLS.Key, log); err != nil {
+			return fmt.Errorf("page: %w", err)
+		}
+	}
 	if clients != nil {
 		idle = 0 // clients of the endpoint come and go
 	}
-	origin := ""
-	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Tenant: localTenant, Gate: p.gate,
+	page := ""
+	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Origin: cfg.Origin, TLS: secure, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
 		Endpoint: clients, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
-		Attach: p.attach(func() string { return origin }),
+		Attach: p.attach(func() string { return page }),
 		Pages: func(at string) (http.Handler, error) {
-			origin = at // before anything serves
+			page = at // before anything serves
 			return web.New(web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: at})
 		}})
 }

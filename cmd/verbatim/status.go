@@ -59,6 +59,9 @@ func printOverview(cmd *cobra.Command, s streams, o daemon.Overview) error {
 	if len(rows) > 0 {
 		fmt.Fprintln(s.out)
 	}
+	if err := printOrphans(s, o); err != nil {
+		return err
+	}
 	return tableOf(s, []string{"LIMIT", "WINDOW", "FOR", "TAKEN", "HELD", "ENDS"}, rows)
 }
 
@@ -77,4 +80,19 @@ func age(seconds int64) string {
 		return fmt.Sprintf("%d days", d/(24*time.Hour))
 	}
 	return d.String()
+}
+
+// printOrphans says which passkeys the page's origin has left behind.
+func printOrphans(s streams, o daemon.Overview) error {
+	if len(o.Orphans) == 0 {
+		return nil
+	}
+	fmt.Fprintln(s.out, "passkeys that are of no use at", o.Page+":")
+	var rows [][]string
+	for _, p := range o.Orphans {
+		rows = append(rows, []string{plain(p.Account), plain(p.Passkey), plain(p.Host)})
+	}
+	err := tableOf(s, []string{"ACCOUNT", "PASSKEY", "MADE FOR"}, rows)
+	fmt.Fprintln(s.out)
+	return err
 }

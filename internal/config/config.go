@@ -12,8 +12,14 @@ import (
 type Config struct {
 	// Agent is the agentName of sessions that bring none of their own.
 	Agent string
-	// Listen is the address of the approvers' page.
+	// Listen is the address of the approvers' page: loopback, unless TLS is set.
 	Listen string
+	// Origin is where browsers find the page; "" means http://localhost and the
+	// port that is listened on. Package origin says what one may be.
+	Origin string
+	// TLS holds the certificate of the page; nil where it is reached on this
+	// machine, or a proxy holds one.
+	TLS *Certificate
 	// Catalog and Policy are files; a policy may also be a directory of
 	// *.cedar files. Paths are relative to the configuration file.
 	Catalog string
@@ -32,6 +38,10 @@ type Config struct {
 	// Postgres is nil where the home has a store of its own.
 	Postgres *Postgres
 }
+
+// Certificate names the files of a certificate chain and its key, in PEM. They
+// are read again when they change.
+type Certificate struct{ Cert, Key string }
 
 // Server is how to reach one MCP server: a command, or a URL.
 type Server struct {
@@ -167,6 +177,9 @@ func (c Config) files() []*string {
 		if s.CA != nil {
 			out = append(out, s.CA)
 		}
+	}
+	if c.TLS != nil {
+		out = append(out, &c.TLS.Cert, &c.TLS.Key)
 	}
 	if c.Postgres != nil {
 		out = append(out, &c.Postgres.DSN.File)

@@ -57,6 +57,12 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		{"a server whose name is none", "servers:\n  A_b: {command: x}\n", ":2: servers.A_b: a name has"},
 		{"a page for everybody", "listen: 0.0.0.0:80\n", ":1: listen: must be a loopback address"},
 		{"a page at a host name", "listen: localhost:80\n", ":1: listen: must be a loopback address"},
+		{"a page for everybody with an origin alone", "origin: https://a.example.com\nlisten: 0.0.0.0:80\n", ":2: listen: must be a loopback address, or needs tls"},
+		{"an origin with a path", "origin: https://a.example.com/page\n", ":1: origin: must be https://HOST[:PORT]"},
+		{"an origin in the clear", "origin: http://a.example.com\n", ":1: origin: must be https://HOST[:PORT]"},
+		{"an origin with a default port", "origin: https://a.example.com:443\n", ":1: origin: must be https://HOST[:PORT]"},
+		{"a certificate for plain http", "tls: {cert: a, key: b}\n", ":1: tls: needs an origin"},
+		{"a certificate without key", "origin: https://a.example.com\ntls: {cert: a}\n", ":2: tls: needs cert and key"},
 		{"waiting without end", "wait: 24h\n", ":1: wait: must be a duration from 1ms to 10m0s"},
 		{"keys that are kept too short", "keepKeys: 24h\n", ":1: keepKeys: must be a duration from 720h0m0s"},
 		{"no waiting at all", "wait: 0s\n", ":1: wait: must be a duration"},
@@ -247,5 +253,22 @@ func TestAnEndpointThatWouldBeOpenIsRefused(t *testing.T) {
 				t.Errorf("error %v, want %q in it", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestPageForTheNetworkHasACertificateAndAnOrigin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got, err := config.Load("/home/x", write(t, dir, "listen: 0.0.0.0:8443\norigin: https://approve.example.com:8443\ntls: {cert: page.pem, key: /etc/page.key}\n"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Listen != "0.0.0.0:8443" || got.Origin != "https://approve.example.com:8443" ||
+		*got.TLS != (config.Certificate{Cert: filepath.Join(dir, "page.pem"), Key: "/etc/page.key"}) {
+		t.Errorf("%+v, %+v", got, got.TLS)
+	}
+	got, err = config.Load("/home/x", write(t, t.TempDir(), "origin: https://approve.example.com\n"), false)
+	if err != nil || got.TLS != nil || got.Listen != config.DefaultListen {
+		t.Errorf("behind a proxy: %+v, %v", got, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +29,9 @@ func parse(file string, text []byte, c *Config) error {
 	r := reader{file: file}
 	r.object(doc.Content[0], "", map[string]field{
 		"agent":    words(&c.Agent),
-		"listen":   func(r *reader, n *yaml.Node, at string) { r.listen(n, at, &c.Listen) },
+		"listen":   func(r *reader, n *yaml.Node, at string) { r.listen(n, at, c) },
+		"origin":   func(r *reader, n *yaml.Node, at string) { r.origin(n, at, &c.Origin) },
+		"tls":      func(r *reader, n *yaml.Node, at string) { c.TLS = r.certificate(n, at, c) },
 		"catalog":  words(&c.Catalog),
 		"policy":   words(&c.Policy),
 		"wait":     duration(&c.Wait, time.Millisecond, MaxWait),
@@ -146,20 +147,6 @@ func duration(into *time.Duration, low, high time.Duration) field {
 		}
 		*into = d
 	}
-}
-
-// listen: the page is for this machine only.
-func (r *reader) listen(n *yaml.Node, at string, into *string) {
-	v, ok := r.text(n, at)
-	if !ok {
-		return
-	}
-	host, _, err := net.SplitHostPort(v)
-	if err != nil || host != "127.0.0.1" && host != "::1" {
-		r.fault(n, at, "must be a loopback address with a port, such as %s", DefaultListen)
-		return
-	}
-	*into = v
 }
 
 func (r *reader) list(n *yaml.Node, at string) []string {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,11 +20,14 @@ import (
 	"github.com/seed-de4804fb/verbatim/internal/config"
 )
 
-// Config is what a daemon is made of. Idle, Reload and Ready may be zero.
+// Config is what a daemon is made of. Origin, TLS, Idle, Reload and Ready may
+// be zero.
 type Config struct {
 	Home     config.Home
 	Build    Build  // of this program
 	Listen   string // address of the page
+	Origin   string // where browsers find the page; "" means http://localhost and the port that was got
+	TLS      *tls.Config
 	Tenant   string // the one tenant of the home
 	Gate     *verbatim.Gate
 	Accounts *auth.Accounts
@@ -82,13 +86,13 @@ func Run(ctx context.Context, lock *Lock, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	defer page.Close()
+	defer closeAll(page)
 	control, socket, err := listen(cfg.Home)
 	if err != nil {
 		return err
 	}
 	defer removeSocket(cfg.Home, socket)
-	d.state = State{PID: os.Getpid(), Build: cfg.Build, Page: "http://" + named(page.Addr()), Socket: socket}
+	d.state = State{PID: os.Getpid(), Build: cfg.Build, Page: d.origin(page[0].Addr()), Socket: socket}
 	pages, err := cfg.Pages(d.state.Page)
 	if err != nil {
 		return errors.Join(err, control.Close())
@@ -97,25 +101,35 @@ func Run(ctx context.Context, lock *Lock, cfg Config) error {
 	if err != nil {
 		return errors.Join(err, control.Close())
 	}
+	d.warnOfOrphans(ctx)
 	return d.serve(control, page, clients, pages)
 }
 
-// serve runs both servers and the sweeper until the end.
-func (d *Daemon) serve(control, page, clients net.Listener, pages http.Handler) error {
+// served is a server with what it listens on.
+type served struct {
+	server *http.Server
+	on     []net.Listener
+}
+
+// serve runs the servers and the sweeper until the end.
+func (d *Daemon) serve(control net.Listener, page []net.Listener, clients net.Listener, pages http.Handler) error {
 	// The context of requests must outlive d.serving: answers of calls that
 	// finish at the end still go out.
-	servers := []*http.Server{
-		{Handler: d.api(), ReadHeaderTimeout: 10 * time.Second},
-		{Handler: d.noticed(pages), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
-			WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10},
+	all := []served{
+		{&http.Server{Handler: d.api(), ReadHeaderTimeout: 10 * time.Second}, []net.Listener{control}},
+		{&http.Server{Handler: d.noticed(pages), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+			WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}, page},
 	}
-	listeners := []net.Listener{control, page}
 	if clients != nil {
-		servers, listeners = append(servers, d.endpointServer()), append(listeners, clients)
+		all = append(all, served{d.endpointServer(), []net.Listener{clients}})
 	}
-	failed := make(chan error, len(servers))
-	for i, s := range servers {
-		go func() { failed <- s.Serve(listeners[i]) }()
+	var servers []*http.Server
+	failed := make(chan error, len(all)+len(page))
+	for _, s := range all {
+		servers = append(servers, s.server)
+		for _, l := range s.on {
+			go func() { failed <- s.server.Serve(l) }()
+		}
 	}
 	if err := writeState(d.cfg.Home, d.state); err != nil {
 		d.end(servers)
@@ -154,22 +168,12 @@ func (d *Daemon) end(servers []*http.Server) {
 	}
 }
 
-// openPage listens for browsers; if the port is taken, on a free one.
-func (d *Daemon) openPage() (net.Listener, error) {
-	l, err := net.Listen("tcp", d.cfg.Listen)
-	if err == nil {
-		return l, nil
+// origin is where browsers find the page.
+func (d *Daemon) origin(at net.Addr) string {
+	if d.cfg.Origin != "" {
+		return d.cfg.Origin
 	}
-	host, _, splitErr := net.SplitHostPort(d.cfg.Listen)
-	if splitErr != nil {
-		return nil, splitErr
-	}
-	free, freeErr := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if freeErr != nil {
-		return nil, fmt.Errorf("open the page: %w", errors.Join(err, freeErr))
-	}
-	d.log.Warn("the page's address is taken, another one is used", "wanted", d.cfg.Listen, "got", free.Addr().String())
-	return free, nil
+	return "http://" + named(at)
 }
 
 // named is a loopback address as browsers should show it. They make passkeys

@@ -34,6 +34,7 @@ type Overview struct {
 	Counts  []Count  `json:"counts"`
 	Stops   []Stop   `json:"stops"`
 	Windows []Window `json:"windows"`
+	Orphans []Orphan `json:"orphans"` // passkeys of no use at the page's origin
 }
 
 // maxWindows bounds the windows of an overview; those that end last come
@@ -56,6 +57,9 @@ func (d *Daemon) overview(r *http.Request) (any, error) {
 			Age: int64(max(0, now.Sub(c.Oldest)) / time.Second)})
 	}
 	if out.Stops, err = d.standing(r); err != nil {
+		return nil, err
+	}
+	if out.Orphans, err = d.orphans(ctx); err != nil {
 		return nil, err
 	}
 	windows, err := gate.Budgets(ctx, action.BudgetFilter{Tenant: d.cfg.Tenant, Limit: maxWindows})
