@@ -16,6 +16,12 @@ func (g *Gate) Counts(ctx context.Context, tenant string) ([]action.Count, error
 	return g.cfg.Store.Counts(ctx, tenant)
 }
 
+// Earlier says what took effect before and is like an action, for people who
+// decide on it. It is read from what is stored; it decides nothing.
+func (g *Gate) Earlier(ctx context.Context, a action.Action) (action.Earlier, error) {
+	return g.cfg.Store.Earlier(ctx, a)
+}
+
 // ForgetKeys forgets idempotency keys of actions that ended longer ago than
 // keep, which must outlive whatever callers and providers may still repeat.
 // Keys of open and uncertain actions are never forgotten.

@@ -108,6 +108,10 @@ type Reader interface {
 	Budgets(ctx context.Context, f action.BudgetFilter) ([]action.Budget, error)
 	// Reservations lists what an action took from limits, in lock order.
 	Reservations(ctx context.Context, tenant, id string) ([]action.Reservation, error)
+	// Earlier counts what took effect before and is like an action of any
+	// state. Of the action it reads ID, Tenant, Principal, Tool, Targets and
+	// Fingerprint.
+	Earlier(ctx context.Context, a action.Action) (action.Earlier, error)
 	// Stops lists what is stopped for a tenant, stops of everything included.
 	Stops(ctx context.Context, tenant string) ([]action.Stop, error)
 	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
