@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -23,6 +24,11 @@ type model struct {
 	rows    map[string]*modelRow
 	keys    map[string]string // key to id
 	moved   moves
+	refused refusals
+	taken   []*modelTake // from limits, in the order of their making
+	stops   []action.Stop
+
+	refusedLimit bool // some start was refused for a limit
 }
 
 // modelRow is what the model knows of one row.
@@ -38,27 +44,78 @@ type modelRow struct {
 	names    []string        // ids that it supersedes, through any number of rows
 	begun    time.Time       // when its attempt began
 	again    bool            // it was sent again
+	takes    []*modelTake    // from limits, in the order of their names
 	seen     trace           // how the last comparison found it
 }
 
 // testModel runs random sequences of verbs on a store and on the model. The
-// sequences share a store; each has a tenant of its own.
+// sequences share a store; each has a tenant of its own. Stores with a planted
+// bug must differ from the model.
 func testModel(t *testing.T, open Open) {
 	t.Parallel()
-	b := prepare(t, open)
-	n, moved := 0, moves{}
-	defer func() { moved.report(t, n) }()
-	rapid.Check(t, func(r *rapid.T) {
-		n++
-		m := newModel(b, fmt.Sprintf("tenant%d", n))
-		m.moved = moved
-		r.Repeat(map[string]func(*rapid.T){
-			"suspend": m.suspend, "begin new": m.beginNew, "deny": m.deny, "vote": m.vote, "claim": m.claim, "take over": m.takeOver,
-			"begin claimed": m.beginClaimed, "void": m.void, "dismiss": m.dismiss, "revoke": m.revoke, "finish": m.finish,
-			"reconcile": m.reconcile, "resend": m.resend, "expire": m.expire, "policy": m.policy, "wait": m.wait,
-			"forward": m.forward, "on": m.forward, "and on": m.forward, "": m.compare,
+	t.Run("agrees", func(t *testing.T) {
+		t.Parallel()
+		b := prepare(t, open)
+		n, moved, refused := 0, moves{}, refusals{}
+		defer func() {
+			moved.report(t, n)
+			refused.report(t, n)
+		}()
+		rapid.Check(t, func(r *rapid.T) {
+			n++
+			m := newModel(b, fmt.Sprintf("tenant%d", n))
+			m.moved, m.refused = moved, refused
+			m.sequence(r)
 		})
 	})
+	for name, spoil := range map[string]func(verbatim.Store) verbatim.Store{
+		"an ending minds no fence":      func(s verbatim.Store) verbatim.Store { return &looseFence{s} },
+		"a limit is now and then unset": func(s verbatim.Store) verbatim.Store { return &forgetful{Store: s} },
+		"a limit is stretched":          func(s verbatim.Store) verbatim.Store { return &generous{s} },
+		"a stop of an agent stops none": func(s verbatim.Store) verbatim.Store { return &deafStop{s} },
+	} {
+		t.Run("a store where "+name+" differs", func(t *testing.T) {
+			t.Parallel()
+			b := prepare(t, open)
+			b.store = spoil(b.store)
+			for n := range enoughSequences {
+				m := newModel(b, fmt.Sprintf("tenant%d", n))
+				m.moved, m.refused = moves{}, refusals{}
+				if differs(n, m.sequence) {
+					return
+				}
+			}
+			t.Fatal("the planted bug was not seen")
+		})
+	}
+}
+
+// differs runs one sequence and reports whether it failed.
+func differs(seed int, sequence func(*rapid.T)) (failed bool) {
+	rapid.Custom(func(r *rapid.T) int {
+		defer func() {
+			if p := recover(); p != nil {
+				if failed = r.Failed(); !failed {
+					panic(p)
+				}
+			}
+		}()
+		sequence(r)
+		return 0
+	}).Example(seed)
+	return failed
+}
+
+// sequence takes random steps and compares after each.
+func (m *model) sequence(r *rapid.T) {
+	r.Repeat(map[string]func(*rapid.T){
+		"suspend": m.suspend, "begin new": m.beginNew, "deny": m.deny, "vote": m.vote, "claim": m.claim, "take over": m.takeOver,
+		"begin claimed": m.beginClaimed, "void": m.void, "dismiss": m.dismiss, "revoke": m.revoke, "finish": m.finish,
+		"reconcile": m.reconcile, "resend": m.resend, "expire": m.expire, "policy": m.policy, "wait": m.wait,
+		"stop": m.stop, "lift": m.lift, "lift again": m.lift, "read": m.read,
+		"forward": m.forward, "on": m.forward, "and on": m.forward, "": m.compare,
+	})
+	m.compareTakes(r)
 }
 
 func newModel(b *bench, tenant string) *model {
@@ -146,6 +203,7 @@ func (m *model) answer(r *rapid.T, got, want error) bool {
 	if !errors.Is(got, want) {
 		r.Fatalf("store says %v, model says %v", got, want)
 	}
+	m.refused.note(want)
 	return want == nil
 }
 
@@ -170,10 +228,16 @@ func (m *model) suspend(r *rapid.T) {
 
 func (m *model) beginNew(r *rapid.T) {
 	a, row := m.fresh(r)
+	limits := m.drawLimits(r)
 	want := m.blocked(a, row, action.Executing)
-	got, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease})
+	var takes []modelTake
+	if want == nil {
+		takes, want = m.startable(limits)
+	}
+	got, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease, Limits: limits})
 	if m.answer(r, err, want) {
 		row.state, row.fence, row.attempt, row.lease, row.begun = action.Executing, 1, 1, m.now().Add(lease), m.now()
+		m.take(row, takes)
 		m.add(got, row)
 	}
 }
@@ -261,27 +325,40 @@ func (m *model) beginClaimed(r *rapid.T) {
 }
 
 func (m *model) beginRow(r *rapid.T, row *modelRow, a action.Action) {
-	var want error
-	switch {
-	case row.state != action.Claimed && row.state != action.Executing:
-		want = action.ErrState
-	case a.Fence != row.fence:
-		want = action.ErrFence
-	case row.state == action.Executing:
-		want = action.ErrState
-	case !m.now().Before(row.deadline):
-		want = action.ErrLate
-	case a.Decision.PolicyVersion != m.version:
-		want = action.ErrStale
-	default:
-		for id, other := range m.rows {
-			if other.unclear(row, id) {
-				want = action.ErrUncertain
-			}
-		}
+	limits := m.drawLimits(r)
+	want := m.beginRefused(row, a)
+	var takes []modelTake
+	if want == nil {
+		takes, want = m.takes(limits)
+		m.refusedLimit = m.refusedLimit || want != nil
 	}
-	_, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease})
+	_, err := m.b.store.Begin(m.b.Context(), action.Start{Action: a, Lease: lease, Limits: limits})
 	if m.answer(r, err, want) {
 		row.state, row.attempt, row.lease, row.begun = action.Executing, row.attempt+1, m.now().Add(lease), m.now()
+		m.take(row, takes)
 	}
+}
+
+// beginRefused is what refuses the commit point of a row, limits aside.
+func (m *model) beginRefused(row *modelRow, a action.Action) error {
+	switch {
+	case row.state != action.Claimed && row.state != action.Executing:
+		return action.ErrState
+	case a.Fence != row.fence:
+		return action.ErrFence
+	case row.state == action.Executing:
+		return action.ErrState
+	case !m.now().Before(row.deadline):
+		return action.ErrLate
+	case a.Decision.PolicyVersion != m.version:
+		return action.ErrStale
+	case m.stopped() != nil:
+		return action.ErrStopped
+	}
+	for id, other := range m.rows {
+		if other.unclear(row, id) {
+			return action.ErrUncertain
+		}
+	}
+	return nil
 }

@@ -65,7 +65,7 @@ func (m *model) resendable(row *modelRow, a action.Action) error {
 	case a.Decision.PolicyVersion != m.version:
 		return action.ErrStale
 	}
-	return nil
+	return m.stopped()
 }
 
 func (m *model) void(r *rapid.T) {
@@ -127,13 +127,18 @@ func (m *model) finishRow(r *rapid.T, row *modelRow, a action.Action, state acti
 	case row.state != action.Executing && !late:
 		want = action.ErrState
 	}
-	_, err := m.b.store.Finish(m.b.Context(), ending(a, state))
+	end := ending(a, state)
+	if state == action.Failed && rapid.Bool().Draw(r, "reported") {
+		end.Result.Evidence = action.EvidenceReported
+	}
+	_, err := m.b.store.Finish(m.b.Context(), end)
 	if !m.answer(r, err, want) {
 		return
 	}
 	if row.state = state; late {
 		row.state = action.ReconciledSucceeded
 	}
+	row.settleTakes(end.Result.Evidence == action.EvidenceProved)
 }
 
 func (m *model) reconcile(r *rapid.T) {
@@ -146,6 +151,7 @@ func (m *model) reconcile(r *rapid.T) {
 	_, err := m.b.store.Reconcile(m.b.Context(), action.Reconciliation{ID: row.action.ID, State: state, By: m.id(opal), Evidence: "seen"})
 	if m.answer(r, err, want) {
 		row.state = state
+		row.settleTakes(false)
 	}
 }
 
@@ -207,4 +213,6 @@ func (m *model) compare(r *rapid.T) {
 			r.Fatalf("key %s is held by %s, model has %s: %v", key, a.ID, id, err)
 		}
 	}
+	m.compareLimits(r)
+	m.compareStops(r)
 }

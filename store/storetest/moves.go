@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -50,4 +51,31 @@ func (m moves) report(t *testing.T, sequences int) {
 		}
 	}
 	t.Logf("%d sequences moved rows %d times, along %d of %d edges", sequences, all, len(m), edges)
+}
+
+// refusals counts what the model refused and the store with it.
+type refusals map[error]int
+
+func (n refusals) note(err error) {
+	if err != nil {
+		n[err]++
+	}
+}
+
+// report fails where enough sequences never met a refusal that they can meet.
+func (n refusals) report(t *testing.T, sequences int) {
+	t.Helper()
+	met := map[string]int{}
+	for _, err := range []error{action.ErrState, action.ErrFence, action.ErrLate, action.ErrKeyTaken, action.ErrUncertain, action.ErrStale,
+		action.ErrVoted, action.ErrIneligible, action.ErrOverLimit, action.ErrStopped, action.ErrOvertaken, action.ErrNotFound} {
+		for got, times := range n {
+			if errors.Is(got, err) {
+				met[err.Error()] += times
+			}
+		}
+		if met[err.Error()] == 0 && sequences >= enoughSequences {
+			t.Errorf("no sequence met: %v", err)
+		}
+	}
+	t.Logf("refused: %v", met)
 }

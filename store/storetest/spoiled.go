@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,4 +58,43 @@ func (s *staleRead) Action(ctx context.Context, tenant, id string) (action.Actio
 		return before, nil
 	}
 	return row, nil
+}
+
+// looseFence ends a run for whoever says so.
+type looseFence struct{ verbatim.Store }
+
+func (s *looseFence) Finish(ctx context.Context, e action.Ending) (action.Action, error) {
+	row, err := s.Store.Finish(ctx, e)
+	if errors.Is(err, action.ErrFence) {
+		e.Fence = row.Fence
+		return s.Store.Finish(ctx, e)
+	}
+	return row, err
+}
+
+// deafStop lists a stop of an agent as it was set, and stops another one.
+type deafStop struct{ verbatim.Store }
+
+const deafened = "not "
+
+func (s *deafStop) Stop(ctx context.Context, stop action.Stop) (int, error) {
+	if stop.Agent != "" {
+		stop.Agent = deafened + stop.Agent
+	}
+	return s.Store.Stop(ctx, stop)
+}
+
+func (s *deafStop) Resume(ctx context.Context, stop action.Stop) error {
+	if stop.Agent != "" {
+		stop.Agent = deafened + stop.Agent
+	}
+	return s.Store.Resume(ctx, stop)
+}
+
+func (s *deafStop) Stops(ctx context.Context, tenant string) ([]action.Stop, error) {
+	all, err := s.Store.Stops(ctx, tenant)
+	for i := range all {
+		all[i].Agent = strings.TrimPrefix(all[i].Agent, deafened)
+	}
+	return all, err
 }
