@@ -89,6 +89,9 @@ type Store interface {
 	// returns the policy version: the digest with the tool's epoch, which
 	// moves only when the digest does.
 	SetPolicy(ctx context.Context, tenant, tool string, digest canon.Digest) (version string, err error)
+
+	// Ledger is the log over the records that the verbs write.
+	audit.Ledger
 }
 
 // Reader is what pages and commands may ask a store.

@@ -77,7 +77,7 @@ func TestPurposesHaveKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	r := ring(t, filepath.Join(t.TempDir(), "keys"))
 	seen := map[string]keys.Purpose{}
-	for _, p := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints} {
+	for _, p := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints, keys.Witnesses} {
 		s, err := r.Signer(p)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestPurposesHaveKeysOfTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints} {
+		for _, q := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints, keys.Witnesses} {
 			other, err := r.Signer(q)
 			if err != nil {
 				t.Fatal(err)
@@ -99,8 +99,11 @@ func TestPurposesHaveKeysOfTheirOwn(t *testing.T) {
 				t.Errorf("signed as %s, opened as %s: %v", p, q, err)
 			}
 		}
-		if _, err := s.SignBytes([]byte("x")); (err == nil) != (p == keys.Checkpoints) {
+		if _, err := s.SignBytes(0, []byte("x")); (err == nil) != (p == keys.Checkpoints || p == keys.Witnesses) {
 			t.Errorf("%s signs plain bytes: %v", p, err)
+		}
+		if sig, err := s.SignBytes(1, []byte("x")); err == nil {
+			t.Errorf("%s signs with a key that it does not have: %x", p, sig)
 		}
 	}
 	for _, p := range []keys.Purpose{keys.Sealing, "", "../vote"} {

@@ -16,16 +16,19 @@ const (
 	Votes       Purpose = "vote"
 	Receipts    Purpose = "receipt"
 	Checkpoints Purpose = "checkpoint"
+	Witnesses   Purpose = "witness"
 	Sealing     Purpose = "seal"
 )
 
-func (p Purpose) signs() bool { return p == Votes || p == Receipts || p == Checkpoints }
+func (p Purpose) signs() bool {
+	return p == Votes || p == Receipts || p == Checkpoints || p == Witnesses
+}
 
 // Signer signs for one purpose and verifies what its older keys signed.
 type Signer struct {
 	purpose Purpose
-	private ed25519.PrivateKey
-	public  []ed25519.PublicKey // current first
+	private []ed25519.PrivateKey // in the order of public
+	public  []ed25519.PublicKey  // current first
 }
 
 // NewSigner makes a signer of 32-byte Ed25519 seeds (RFC 8032 §5.1.5). The
@@ -38,14 +41,12 @@ func NewSigner(p Purpose, seeds ...[]byte) (*Signer, error) {
 		return nil, errors.New("a signer needs a key")
 	}
 	s := &Signer{purpose: p}
-	for i, seed := range seeds {
+	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
 			return nil, fmt.Errorf("a signing key has %d bytes, not %d", ed25519.SeedSize, len(seed))
 		}
 		private := ed25519.NewKeyFromSeed(seed)
-		if i == 0 {
-			s.private = private
-		}
+		s.private = append(s.private, private)
 		s.public = append(s.public, private.Public().(ed25519.PublicKey))
 	}
 	return s, nil
@@ -65,17 +66,21 @@ func (s *Signer) Sign(payloadType string, payload []byte) Envelope {
 	return Envelope{
 		payloadType: payloadType,
 		payload:     append([]byte(nil), payload...),
-		signatures:  []signature{{keyID: s.KeyID(), sig: ed25519.Sign(s.private, pae(payloadType, payload))}},
+		signatures:  []signature{{keyID: s.KeyID(), sig: ed25519.Sign(s.private[0], pae(payloadType, payload))}},
 	}
 }
 
-// SignBytes signs plain bytes, for forms that have an envelope of their own
-// such as a signed note. Only checkpoints have one.
-func (s *Signer) SignBytes(message []byte) ([]byte, error) {
-	if s.purpose != Checkpoints {
+// SignBytes signs plain bytes with one of the keys, in the order of Public,
+// for forms that have an envelope of their own such as a signed note. Only
+// keys of checkpoints and of witnesses do.
+func (s *Signer) SignBytes(key int, message []byte) ([]byte, error) {
+	if s.purpose != Checkpoints && s.purpose != Witnesses {
 		return nil, fmt.Errorf("a %s key signs envelopes only", s.purpose)
 	}
-	return ed25519.Sign(s.private, message), nil
+	if key < 0 || key >= len(s.private) {
+		return nil, errors.New("the signer has no such key")
+	}
+	return ed25519.Sign(s.private[key], message), nil
 }
 
 // Open verifies an envelope against the signer's own keys, as VerifyOnly

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +31,8 @@ type Restoration struct {
 	Uncertain  int       `json:"uncertain"`  // rows that were executing
 	Epochs     int       `json:"epochs"`     // tools whose policy version has moved
 	Replaced   string    `json:"replaced"`   // where the store of before is; "" if there was none
+	Log        string    `json:"log"`        // the new name of the log
+	LogBefore  string    `json:"logBefore"`  // the name that it had; "" if it had none
 }
 
 // Restore puts a backup in the place of the store at path, which nobody may
@@ -43,6 +46,8 @@ type Restoration struct {
 //     decisions of before begin nothing;
 //   - standing grants, logins and open invitations end;
 //   - everything is frozen until a person lifts it;
+//   - the log gets another name, because checkpoints of the old one may tell
+//     of records that are lost;
 //   - one record marks the gap.
 //
 // The store of before is kept under another name. It fails with ErrOwned,
@@ -137,7 +142,7 @@ func isDraft(path string) bool { return filepath.Ext(path) == ".restoring" }
 func (s *Store) restored(ctx context.Context) (r Restoration, err error) {
 	err = s.write(ctx, syncFull, func(t *tx) error {
 		r = Restoration{At: t.now}
-		for _, step := range []func(*Restoration) error{t.markGap, t.freezeAll, t.endOpen, t.moveEpochs, t.endAuthority} {
+		for _, step := range []func(*Restoration) error{t.renameLog, t.markGap, t.freezeAll, t.endOpen, t.moveEpochs, t.endAuthority} {
 			if err := step(&r); err != nil {
 				return err
 			}
@@ -156,7 +161,22 @@ func (t *tx) markGap(r *Restoration) error {
 	return t.record(record, f, nil)
 }
 
-func (r *Restoration) gap() verbs.Gap { return verbs.Gap{LastRecord: r.LastRecord, LastAt: r.LastAt} }
+func (r *Restoration) gap() verbs.Gap {
+	return verbs.Gap{LastRecord: r.LastRecord, LastAt: r.LastAt, Log: r.Log, Before: r.LogBefore}
+}
+
+// renameLog: what the log signed under its old name after the backup must not
+// contradict what it signs from here on.
+func (t *tx) renameLog(r *Restoration) error {
+	if _, err := t.one(func(cur *cursor) error { r.LogBefore = cur.text(); return nil }, selectOrigin); err != nil {
+		return err
+	}
+	r.Log = audit.NewOrigin(rand.Text())
+	if _, err := t.exec("INSERT INTO log (one, origin) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET origin = excluded.origin", r.Log); err != nil {
+		return fmt.Errorf("name the log: %w", err)
+	}
+	return nil
+}
 
 func (t *tx) freezeAll(r *Restoration) error {
 	stop := verbs.GapStop(r.gap())

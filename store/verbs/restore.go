@@ -15,11 +15,13 @@ const ByRestore = "restore"
 type Gap struct {
 	LastRecord int64     // its number; 0 if there is none
 	LastAt     time.Time // zero if there is none
+	Log        string    // the log's name from here on
+	Before     string    // and up to here; "" if it had none
 }
 
 // GapRecord is the record that marks the gap.
 func GapRecord(g Gap) (audit.Record, Facts) {
-	f := Facts{"lastRecord": decimal(g.LastRecord)}
+	f := Facts{"lastRecord": decimal(g.LastRecord), "log": g.Log, "logBefore": g.Before}
 	if !g.LastAt.IsZero() {
 		f["lastAt"] = g.LastAt.UTC().Format(time.RFC3339Nano)
 	}

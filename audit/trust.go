@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// algCosignature is the key type of a witness's timestamped signature (C2SP
+// tlog-cosignature).
+const algCosignature = 4
+
+// timeSize is the length of the time before such a signature, in bytes.
+const timeSize = 8
+
+// Trust is whom a checker of checkpoints believes: public keys of logs and of
+// witnesses in the form of C2SP signed-note.
+type Trust struct {
+	keys      note.Verifiers
+	witnesses map[string]bool // name and hash
+	empty     bool
+}
+
+// NewTrust reads public keys, as [LogKey] and [WitnessKey] write them.
+func NewTrust(vkeys ...string) (Trust, error) {
+	t := Trust{witnesses: map[string]bool{}, empty: len(vkeys) == 0}
+	var all []note.Verifier
+	seen := map[string]bool{}
+	for i, text := range vkeys {
+		v, witness, err := parseKey(strings.TrimSpace(text))
+		if err != nil {
+			return Trust{}, fmt.Errorf("key %d: %w", i+1, err)
+		}
+		id := keyName(v.Name(), v.KeyHash())
+		if !seen[id] {
+			seen[id] = true
+			all = append(all, v)
+		}
+		if witness {
+			t.witnesses[id] = true
+		}
+	}
+	t.keys = note.VerifierList(all...)
+	return t, nil
+}
+
+func keyName(name string, hash uint32) string { return fmt.Sprintf("%s+%08x", name, hash) }
+
+var errKey = errors.New("expected name+hash+key of a signed note, Ed25519")
+
+// parseKey reads one public key and says whether it is a witness's.
+func parseKey(text string) (note.Verifier, bool, error) {
+	parts := strings.SplitN(text, "+", 3)
+	if len(parts) != 3 {
+		return nil, false, errKey
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(parts[2])
+	if err != nil || len(key) != 1+ed25519.PublicKeySize {
+		return nil, false, errKey
+	}
+	if key[0] != algCosignature {
+		v, err := note.NewVerifier(text)
+		if err != nil {
+			return nil, false, errKey
+		}
+		return v, false, nil
+	}
+	hash := noteHash(parts[0], key)
+	if parts[0] == "" || parts[1] != fmt.Sprintf("%08x", hash) {
+		return nil, false, errKey
+	}
+	return cosigner{parts[0], hash, ed25519.PublicKey(key[1:])}, true, nil
+}
+
+// noteHash is the hash by which a note names a key (C2SP signed-note).
+func noteHash(name string, key []byte) uint32 {
+	h := sha256.New()
+	h.Write([]byte(name + "\n"))
+	h.Write(key)
+	return binary.BigEndian.Uint32(h.Sum(nil))
+}
+
+// WitnessKey is the public key of a witness as checkers pin it.
+func WitnessKey(name string, key ed25519.PublicKey) string {
+	typed := append([]byte{algCosignature}, key...)
+	return keyName(name, noteHash(name, typed)) + "+" + base64.StdEncoding.EncodeToString(typed)
+}
+
+// cosigner verifies what a witness signed.
+type cosigner struct {
+	name string
+	hash uint32
+	key  ed25519.PublicKey
+}
+
+func (c cosigner) Name() string    { return c.name }
+func (c cosigner) KeyHash() uint32 { return c.hash }
+
+// Verify implements note.Verifier.
+func (c cosigner) Verify(msg, sig []byte) bool {
+	if len(sig) != timeSize+ed25519.SignatureSize {
+		return false
+	}
+	at := binary.BigEndian.Uint64(sig)
+	return at <= 1<<62 && ed25519.Verify(c.key, cosigned(at, msg), sig[timeSize:])
+}
+
+// cosigned is what a witness signs.
+func cosigned(at uint64, msg []byte) []byte {
+	return append([]byte("cosignature/v1\ntime "+strconv.FormatUint(at, 10)+"\n"), msg...)
+}
+
+// Opened is a checkpoint with what its signatures say.
+type Opened struct {
+	Checkpoint
+	ByLog     bool                 // a trusted key of its own origin signed it
+	Witnesses map[string]time.Time // trusted witnesses that signed it, and when
+}
+
+// Open reads a signed checkpoint on which at least one trusted signature
+// holds. A signature of a trusted key that does not hold refuses it as a
+// whole. It fails with ErrCheckpoint or ErrUntrusted.
+func (t Trust) Open(signed []byte) (Opened, error) {
+	if len(signed) > MaxCheckpoint {
+		return Opened{}, ErrCheckpoint
+	}
+	if t.empty {
+		return Opened{}, ErrUntrusted
+	}
+	n, err := note.Open(signed, t.keys)
+	var unverified *note.UnverifiedNoteError
+	var invalid *note.InvalidSignatureError
+	switch {
+	case errors.As(err, &unverified), errors.As(err, &invalid):
+		return Opened{}, ErrUntrusted
+	case err != nil:
+		return Opened{}, ErrCheckpoint
+	}
+	c, err := parseCheckpoint(n.Text)
+	if err != nil {
+		return Opened{}, err
+	}
+	o := Opened{Checkpoint: c, Witnesses: map[string]time.Time{}}
+	for _, s := range n.Sigs {
+		if !t.witnesses[keyName(s.Name, s.Hash)] {
+			o.ByLog = o.ByLog || s.Name == c.Origin
+			continue
+		}
+		if at, ok := signedAt(s); ok {
+			o.Witnesses[s.Name] = at
+		}
+	}
+	if !o.ByLog && len(o.Witnesses) == 0 {
+		return Opened{}, ErrUntrusted // somebody else's name
+	}
+	return o, nil
+}
+
+// signedAt is the time in a witness's signature, which holds.
+func signedAt(s note.Signature) (time.Time, bool) {
+	b, err := base64.StdEncoding.DecodeString(s.Base64)
+	if err != nil || len(b) < 4+timeSize {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(binary.BigEndian.Uint64(b[4:])), 0).UTC(), true
+}
+
+// ReadUntrusted reads the text of a signed checkpoint without looking at its
+// signatures. It is for finding out which key is needed, never for deciding.
+func ReadUntrusted(signed []byte) (Checkpoint, error) {
+	text, _, found := strings.Cut(string(signed), "\n\n")
+	if !found || len(signed) > MaxCheckpoint {
+		return Checkpoint{}, ErrCheckpoint
+	}
+	return parseCheckpoint(text + "\n")
+}
