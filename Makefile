@@ -87,7 +87,7 @@ long-budgets: ## a million random steps on limits, compared with a ledger
 .PHONY: bench-gateway
 
 bench-gateway: ## what the gateway adds to a read, beside forwarders and a typed proxy
-	go test -tags bench -count=1 -v -run '^TestGateway$$' ./internal/gatewaybench
+	go test -tags bench -count=1 -v -timeout 20m ./internal/gatewaybench
 
 .PHONY: long-model long-histories
 

@@ -13,6 +13,12 @@
 // answers only after the commit that holds it. Reads run beside it on
 // connections of their own, each in one snapshot.
 //
+// The record of an allowed read takes a shorter way: one write to a journal
+// beside the file, from which the writing goroutine takes it into the log
+// with the next verb, or after a moment. A killed process leaves it there, and
+// the next opener takes it in. Whoever reads the log through the store sees
+// it at once.
+//
 // It promises that a row and its audit record are on the disk before a verb
 // answers, that every edge is checked by compare-and-swap and again by
 // triggers, that time as the store sees it never goes back, and that stored

@@ -131,11 +131,8 @@ func (s *Store) overdueArgs(now time.Time, orphans bool) []any {
 // idle reports whether there is nothing to sweep, without a write.
 func (s *Store) idle(ctx context.Context, orphans bool) (bool, error) {
 	n := int64(0)
-	err := s.read(ctx, func(c *conn) error {
-		now, err := s.peekClock(c)
-		if err != nil {
-			return err
-		}
+	err := s.read(ctx, func(c *conn) (err error) {
+		now := s.present()
 		n, err = c.number("SELECT count(*) FROM action a "+overdueWhere(orphans), s.overdueArgs(now, orphans)...)
 		return err
 	})

@@ -43,22 +43,6 @@ func (s *Store) deny(ctx context.Context, a action.Action) (action.Action, error
 	return s.create(ctx, a)
 }
 
-// allow records a read or a handoff that may go on. There is no row; the
-// record survives the death of the process, its sync is not awaited.
-func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, error) {
-	if err := verbs.Whole(a); err != nil {
-		return action.Action{}, err
-	}
-	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
-		if row, err := t.stopped(a); err != nil {
-			return row, err
-		}
-		a.CreatedAt, a.UpdatedAt = t.now, t.now
-		r, f, secrets := verbs.AllowedRecord(a)
-		return a, t.record(r, f, secrets)
-	})
-}
-
 // void ends a claimed row as denied.
 func (t *tx) void(a action.Action) (action.Action, error) {
 	row, err := t.store.load(t.conn, a.ID)

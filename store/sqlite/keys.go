@@ -30,11 +30,7 @@ func (s *Store) ForgetKeys(ctx context.Context, keep time.Duration) (int, error)
 func (s *Store) forgetSome(ctx context.Context, keep time.Duration) (n int, err error) {
 	none := false
 	err = s.read(ctx, func(c *conn) error { // nothing to forget costs no write
-		now, err := s.peekClock(c)
-		if err != nil {
-			return err
-		}
-		before, err := verbs.MayForget(keep, now)
+		before, err := verbs.MayForget(keep, s.present())
 		if err != nil {
 			return err
 		}

@@ -73,11 +73,7 @@ func (s *Store) Budgets(ctx context.Context, f action.BudgetFilter) (out []actio
 		w.equal("name", f.Name)
 		w.equal("scope", f.Scope)
 		if !f.Past {
-			now, err := s.peekClock(c)
-			if err != nil {
-				return err
-			}
-			w.add("ends > ?", now)
+			w.add("ends > ?", s.present())
 		}
 		return c.query(func(cur *cursor) error {
 			out = append(out, action.Budget{Tenant: cur.text(), Name: cur.text(), Window: action.Window(cur.text()),

@@ -38,6 +38,7 @@ func (t *tx) move(from, to action.Action) (action.Action, error) {
 	if n != 1 {
 		return from, action.ErrState
 	}
+	t.moved(from, to)
 	return to, nil
 }
 
@@ -99,12 +100,22 @@ func (t *tx) carry(row action.Action, m verbs.Move) (action.Action, error) {
 // record writes one entry of the audit log. If it cannot be written, the
 // whole verb fails.
 func (t *tx) record(r audit.Record, f verbs.Facts, s verbs.Secrets) error {
-	last, err := t.number("SELECT coalesce(max(seq), 0) FROM event")
+	e := verbs.NewEntry(t.now, r, f, s)
+	return t.write(&e)
+}
+
+func (t *tx) write(e *verbs.Entry) error {
+	last, err := t.lastRecord()
 	if err != nil {
 		return err
 	}
-	e := verbs.NewEntry(t.now, r, f, s)
 	e.Seq = last + 1
+	return t.insertRecord(e)
+}
+
+func (t *tx) lastRecord() (int64, error) { return t.number("SELECT coalesce(max(seq), 0) FROM event") }
+
+func (t *tx) insertRecord(e *verbs.Entry) error {
 	leaf, err := e.Leaf()
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.Event, err)

@@ -52,6 +52,10 @@ type Store struct {
 	owner   *conn  // holds the lock file; touched by Open and Close only
 	writer  *conn  // belongs to the writing goroutine
 	level   int    // of synchronous; belongs to the writing goroutine
+	kept    int64  // the time floor that is stored; belongs to the writing goroutine
+	memory  memory
+	journal journal // guarded by memory.mu, as is folding
+	folding bool    // records of the journal are on their way into the log
 	jobs    chan *job
 	readers chan *conn // nil stands for a connection not yet opened
 
@@ -137,7 +141,13 @@ func (s *Store) open() (err error) {
 			return err
 		}
 	}
-	return s.checkSealKey()
+	if err := s.checkSealKey(); err != nil {
+		return err
+	}
+	if err := s.remember(); err != nil {
+		return err
+	}
+	return s.inherit()
 }
 
 // private makes a file before SQLite does, readable by its owner only: this
@@ -269,7 +279,7 @@ func (s *Store) Close() error {
 	}
 	close(s.jobs)
 	<-s.done
-	var errs []error
+	errs := []error{s.closeJournal()}
 	for range s.opt.Readers {
 		if c := <-s.readers; c != nil {
 			errs = append(errs, c.close())

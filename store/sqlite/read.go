@@ -18,25 +18,20 @@ const (
 )
 
 // Now is the time as the store sees it; it never goes back.
-func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		now, err = s.peekClock(c)
-		return err
-	})
-	return now, err
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.closed {
+		return time.Time{}, ErrClosed
+	}
+	return s.present(), ctx.Err()
 }
 
-// peekClock reads the time without raising the floor.
-func (s *Store) peekClock(c *conn) (time.Time, error) {
-	floor, err := c.number("SELECT at FROM time_floor")
-	if err != nil {
-		return time.Time{}, err
-	}
-	now, err := s.rawClock(c)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return time.Unix(0, max(now, floor)).UTC(), nil
+// present is the time, for whoever only looks.
+func (s *Store) present() time.Time {
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	return s.tick()
 }
 
 // Action returns one row of a tenant.
@@ -64,6 +59,9 @@ func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, er
 
 // InFlight returns the rows in flight with a fingerprint, oldest first.
 func (s *Store) InFlight(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
+	if !s.memory.mayFly(fingerprint) {
+		return nil, ctx.Err()
+	}
 	err = s.read(ctx, func(c *conn) error {
 		out, err = s.list(c, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
 			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain') ORDER BY a.seq LIMIT ?`,
@@ -166,6 +164,9 @@ func (s *Store) Records(ctx context.Context, f audit.Filter) (out []audit.Record
 	w.equal("event", f.Event)
 	if f.Before > 0 {
 		w.add("seq < ?", f.Before)
+	}
+	if err := s.settleReads(ctx); err != nil {
+		return nil, err
 	}
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(func(cur *cursor) error {

@@ -116,7 +116,7 @@ func setAside(path string, at time.Time) (string, error) {
 		return "", removeStore(path) // no journal of another store may stay beside the new one
 	}
 	to := path + ".before-" + at.UTC().Format("20060102T150405.000000000Z")
-	for _, suffix := range []string{"-wal", "-shm", ""} {
+	for _, suffix := range []string{"-wal", "-shm", "-reads1", "-reads2", ""} {
 		if err := os.Rename(path+suffix, to+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
@@ -126,7 +126,7 @@ func setAside(path string, at time.Time) (string, error) {
 
 func removeStore(path string) error {
 	var errs []error
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-reads1", "-reads2", "-journal", ".lock"} {
 		if suffix == ".lock" && !isDraft(path) {
 			continue // it is held
 		}

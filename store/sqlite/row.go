@@ -88,6 +88,7 @@ func (t *tx) insert(a action.Action, p sealed) error {
 		t.db.LastInsertRowID(), p.raw, p.requested, p.args, p.preview); err != nil {
 		return fmt.Errorf("insert payload: %w", err)
 	}
+	t.opened(a)
 	if a.Terms == nil {
 		return nil
 	}

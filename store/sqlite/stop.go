@@ -16,7 +16,7 @@ func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err er
 	if err := verbs.Stops(stop); err != nil {
 		return 0, err
 	}
-	err = s.write(ctx, syncFull, func(t *tx) error {
+	err = s.turn(ctx, func(t *tx) error {
 		if err := t.mayStop(stop); err != nil {
 			return err
 		}
@@ -36,6 +36,11 @@ func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err er
 	return running, err
 }
 
+// turn is write for what changes the freeze switch.
+func (s *Store) turn(ctx context.Context, fn func(*tx) error) error {
+	return s.do(&job{ctx: ctx, level: syncFull, run: fn, stops: true, done: make(chan struct{})})
+}
+
 func (t *tx) mayStop(stop action.Stop) error {
 	if stop.By == action.ByHost {
 		return nil
@@ -50,7 +55,7 @@ func (t *tx) mayStop(stop action.Stop) error {
 // Resume lifts a stop for an account that may do so ([action.Stop.MayLift]).
 // A stop that does not stand is ErrNotFound.
 func (s *Store) Resume(ctx context.Context, stop action.Stop) error {
-	return s.write(ctx, syncFull, func(t *tx) error {
+	return s.turn(ctx, func(t *tx) error {
 		standing, err := t.standing(stop)
 		if err != nil {
 			return err
@@ -92,6 +97,9 @@ func (t *tx) mayLift(stop action.Stop, by string) error {
 
 // Stops lists what is stopped for a tenant, stops of everything included.
 func (s *Store) Stops(ctx context.Context, tenant string) (out []action.Stop, err error) {
+	if out, known := s.memory.stopsOf(tenant); known {
+		return out, ctx.Err()
+	}
 	err = s.read(ctx, func(c *conn) error {
 		out, err = stopsOf(c, "WHERE tenant IN ('', ?) ORDER BY tenant, agent, tool", tenant)
 		return err

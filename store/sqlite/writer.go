@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -27,9 +29,12 @@ const clockSQL = "CAST(round(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 10
 type job struct {
 	ctx     context.Context
 	level   int
-	run     func(*tx) error
+	run     func(*tx) error // nil: only to take the journal in
+	stops   bool            // it turns the freeze switch
 	outcome error
 	done    chan struct{}
+
+	opened, ended []canon.Digest // fingerprints of rows that it brings, and takes out of flight
 }
 
 // tx is the open transaction as a verb sees it.
@@ -37,13 +42,17 @@ type tx struct {
 	*conn
 	store *Store
 	now   time.Time // one time for the whole transaction
+	job   *job      // the verb that runs
 }
 
 // write runs fn in a transaction of the writing goroutine and returns when it
 // is committed or undone. Once started it is not interrupted: its outcome is
 // always known.
 func (s *Store) write(ctx context.Context, level int, fn func(*tx) error) error {
-	j := &job{ctx: ctx, level: level, run: fn, done: make(chan struct{})}
+	return s.do(&job{ctx: ctx, level: level, run: fn, done: make(chan struct{})})
+}
+
+func (s *Store) do(j *job) error {
 	s.closing.RLock()
 	if s.closed {
 		s.closing.RUnlock()
@@ -80,9 +89,22 @@ func (s *Store) writeLoop() {
 		if err := s.commit(batch); err != nil {
 			s.commitEach(batch, err)
 		}
+		s.landed(batch)
+		s.relearn()
 		for _, j := range batch {
 			close(j.done)
 		}
+	}
+}
+
+// relearn looks at the freeze switch again after a verb that turns it. What
+// cannot be read is not known: then the database is asked each time, until it can be.
+func (s *Store) relearn() {
+	s.memory.mu.Lock()
+	known := s.memory.known
+	s.memory.mu.Unlock()
+	if !known {
+		_ = s.learnStops()
 	}
 }
 
@@ -109,6 +131,7 @@ func (s *Store) commitEach(batch []*job, failed error) {
 		batch[0].outcome = failed
 		return
 	}
+	s.undo(batch)
 	for _, j := range batch {
 		j.outcome = nil
 		if err := s.commit([]*job{j}); err != nil {
@@ -117,9 +140,41 @@ func (s *Store) commitEach(batch []*job, failed error) {
 	}
 }
 
-// commit runs a batch in one transaction. An error means that nothing of it
-// was kept; the outcomes are then void.
+// undo takes back what verbs have noted whose transaction was not kept.
+func (s *Store) undo(batch []*job) {
+	for _, j := range batch {
+		j.outcome = errUndone
+	}
+	s.landed(batch)
+}
+
+// commit takes the journal in and runs a batch in one transaction. An error
+// means that nothing of the batch was kept; the outcomes are then void.
 func (s *Store) commit(batch []*job) error {
+	now, waiting, open := s.cut(batch)
+	err := s.fold(now, waiting, open)
+	if err == nil {
+		err = s.commitAt(now, slices.DeleteFunc(slices.Clone(batch), func(j *job) bool { return j.run == nil }))
+	}
+	s.noteHealth(batch, err)
+	return err
+}
+
+// noteHealth: a database that could not write must show that it can before
+// the journal is trusted to get into it.
+func (s *Store) noteHealth(batch []*job, err error) {
+	sick := err != nil || slices.ContainsFunc(batch, func(j *job) bool {
+		return j.outcome != nil && !verbs.Refusal(j.outcome) && j.ctx.Err() == nil
+	})
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	s.journal.sick = sick
+}
+
+func (s *Store) commitAt(now time.Time, batch []*job) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	level := syncNormal
 	for _, j := range batch {
 		level = max(level, j.level)
@@ -130,7 +185,7 @@ func (s *Store) commit(batch []*job) error {
 	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := s.runAll(batch)
+	err := s.runAll(now, batch)
 	if err == nil && len(batch) == 1 && batch[0].outcome != nil {
 		_, err = s.writer.exec("ROLLBACK") // refused: nothing to keep, nothing to sync
 		return err
@@ -138,7 +193,11 @@ func (s *Store) commit(batch []*job) error {
 	if err == nil {
 		_, err = s.writer.exec("COMMIT")
 	}
-	if err != nil && !s.writer.db.GetAutocommit() {
+	if err == nil {
+		s.kept = now.UnixNano()
+		return nil
+	}
+	if !s.writer.db.GetAutocommit() {
 		_, undo := s.writer.exec("ROLLBACK")
 		err = errors.Join(err, undo)
 	}
@@ -170,9 +229,8 @@ func (s *Store) setSync(level int) error {
 	return nil
 }
 
-func (s *Store) runAll(batch []*job) error {
-	now, err := s.clock()
-	if err != nil {
+func (s *Store) runAll(now time.Time, batch []*job) error {
+	if err := s.raiseFloor(now); err != nil {
 		return err
 	}
 	t := &tx{conn: s.writer, store: s, now: now}
@@ -196,6 +254,7 @@ var errUndone = errors.New("the database undid the transaction")
 
 // alone runs one verb that has the transaction for itself.
 func (t *tx) alone(j *job) error {
+	t.job = j
 	j.outcome = j.run(t)
 	if t.db.GetAutocommit() {
 		return errors.Join(errUndone, j.outcome)
@@ -209,6 +268,7 @@ func (t *tx) savepoint(j *job) error {
 	if _, err := t.exec("SAVEPOINT verb"); err != nil {
 		return err
 	}
+	t.job = j
 	j.outcome = j.run(t)
 	if t.db.GetAutocommit() {
 		return errors.Join(errUndone, j.outcome)
@@ -222,29 +282,14 @@ func (t *tx) savepoint(j *job) error {
 	return err
 }
 
-// clock reads the time once for a transaction and raises the floor under it,
-// so that a clock that steps back cannot revive what has expired.
-func (s *Store) clock() (time.Time, error) {
-	floor, err := s.writer.number("SELECT at FROM time_floor")
-	if err != nil {
-		return time.Time{}, err
-	}
-	now, err := s.rawClock(s.writer)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if now <= floor {
-		return time.Unix(0, floor).UTC(), nil
+// raiseFloor stores the time of a transaction, so that a clock that steps
+// back cannot revive what has expired, in the next process either.
+func (s *Store) raiseFloor(now time.Time) error {
+	if now.UnixNano() <= s.kept {
+		return nil
 	}
 	if _, err := s.writer.exec("UPDATE time_floor SET at = ?", now); err != nil {
-		return time.Time{}, err
+		return err
 	}
-	return time.Unix(0, now).UTC(), nil
-}
-
-func (s *Store) rawClock(c *conn) (int64, error) {
-	if s.opt.Now != nil {
-		return s.opt.Now().UnixNano(), nil
-	}
-	return c.number("SELECT " + clockSQL)
+	return nil
 }

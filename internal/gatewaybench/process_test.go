@@ -1,0 +1,162 @@
+//go:build bench && linux
+
+package gatewaybench_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What a process of this program is, and what stands behind it over HTTP.
+const (
+	roleVar   = "VERBATIM_BENCH_ROLE"
+	behindVar = "VERBATIM_BENCH_BEHIND"
+)
+
+func TestMain(m *testing.M) {
+	kind, name, isRole := strings.Cut(os.Getenv(roleVar), ":")
+	if !isRole {
+		os.Exit(m.Run())
+	}
+	go tellMemory()
+	var err error
+	if kind == "http" {
+		err = serveHTTP(httpRoles[name], os.Getenv(behindVar), os.Stdout)
+	} else {
+		err = stdioRoles[name](pipe{os.Stdin, os.Stdout}, func() pipe {
+			p, err := start("stdio:server", "")
+			if err != nil {
+				panic(err)
+			}
+			return p.pipe
+		})
+	}
+	if err != nil && err != io.EOF {
+		fmt.Fprintln(os.Stderr, os.Getenv(roleVar), err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// tellMemory answers each byte on file 3 with the bytes allocated so far.
+func tellMemory() {
+	in, out := os.NewFile(3, "ask"), os.NewFile(4, "tell")
+	for one := make([]byte, 1); ; {
+		if _, err := io.ReadFull(in, one); err != nil {
+			return
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if err := binary.Write(out, binary.LittleEndian, m.TotalAlloc); err != nil {
+			return
+		}
+	}
+}
+
+// process is one of ours.
+type process struct {
+	pipe
+	cmd       *exec.Cmd
+	ask, tell *os.File
+}
+
+// start starts this program in a role.
+func start(role, behind string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(self)}
+	p.cmd.Env = append(os.Environ(), roleVar+"="+role, behindVar+"="+behind)
+	p.cmd.Stderr = os.Stderr
+	var theirAsk, theirTell *os.File
+	if theirAsk, p.ask, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	if p.tell, theirTell, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	p.cmd.ExtraFiles = []*os.File{theirAsk, theirTell}
+	if p.pipe.out, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if p.pipe.in, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err = p.cmd.Start(); err == nil {
+		err = theirAsk.Close()
+	}
+	if err == nil {
+		err = theirTell.Close()
+	}
+	return p, err
+}
+
+func started(t *testing.T, role, behind string) *process {
+	t.Helper()
+	p, err := start(role, behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.pipe.out.Close()
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+	return p
+}
+
+// startedHTTP also returns where the process listens.
+func startedHTTP(t *testing.T, role, behind string) (*process, string) {
+	t.Helper()
+	p := started(t, "http:"+role, behind)
+	line, err := bufio.NewReader(p).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, strings.TrimSpace(line)
+}
+
+// allocated is how many bytes the process has allocated so far.
+func (p *process) allocated(t *testing.T) uint64 {
+	t.Helper()
+	var n uint64
+	_, err := p.ask.Write([]byte{1})
+	if err == nil {
+		err = binary.Read(p.tell, binary.LittleEndian, &n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// resident is the memory of a process in KiB: now, and the most ever.
+func resident(t *testing.T, pid int) (now, most int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		switch n, _ := strconv.Atoi(fields[1]); fields[0] {
+		case "VmRSS:":
+			now = n
+		case "VmHWM:":
+			most = n
+		}
+	}
+	return now, most
+}

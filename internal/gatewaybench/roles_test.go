@@ -1,0 +1,249 @@
+//go:build bench && linux
+
+package gatewaybench_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
+	"github.com/seed-de4804fb/verbatim/mcp/hub"
+	"github.com/seed-de4804fb/verbatim/mcp/remote"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+	"github.com/seed-de4804fb/verbatim/store/sqlite"
+)
+
+// pipe is one end of a connection of two streams.
+type pipe struct {
+	in  io.ReadCloser
+	out io.WriteCloser
+}
+
+func (p pipe) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p pipe) Write(b []byte) (int, error) { return p.out.Write(b) }
+func (p pipe) Close() error                { return errors.Join(p.in.Close(), p.out.Close()) }
+
+// A role stands between a client and a server that dial starts.
+type role func(client pipe, dial func() pipe) error
+
+var stdioRoles = map[string]role{"server": server, "forwarder": forwarder, "verbatim": gateway, "typed": typed}
+
+// server answers.
+func server(client pipe, _ func() pipe) error {
+	in, out := wire.NewReader(client, wire.Limits{}), wire.NewWriter(client)
+	for {
+		m, err := in.Read()
+		if err != nil {
+			return err
+		}
+		if m.Kind() == wire.KindRequest {
+			if err := out.Write(serverAnswer(m)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// forwarder passes lines on, both ways.
+func forwarder(client pipe, dial func() pipe) error {
+	behind := dial()
+	go lines(client, behind)
+	return lines(behind, client)
+}
+
+func lines(from io.Reader, to io.Writer) error {
+	in := bufio.NewReader(from)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		if _, err := to.Write(line); err != nil {
+			return err
+		}
+	}
+}
+
+// newGate is a gate with its store on the disk.
+func newGate() (*verbatim.Gate, catalogued, error) {
+	tools, engine, err := newCatalog()
+	if err != nil {
+		return nil, nil, err
+	}
+	sealer, err := keys.NewSealer(bytes.Repeat([]byte{9}, 32))
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp(os.Getenv("VERBATIM_BENCH_DIR"), "store-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := sqlite.Open(filepath.Join(dir, "store.db"), sqlite.Options{Sealer: sealer})
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := verbatim.New(verbatim.Config{Store: store, Tools: verbatim.Toolset{}, Policy: engine})
+	return g, tools, err
+}
+
+var session = verbatim.Session{Tenant: "acme", Principal: "maria", Owner: "maria", Agent: "Support Agent"}
+
+// gateway is Verbatim.
+func gateway(client pipe, dial func() pipe) error {
+	g, tools, err := newGate()
+	if err != nil {
+		return err
+	}
+	behind := dial()
+	return gate.Serve(always, gate.Config{Gate: g, Session: session, Server: "s", Binder: tools}, client, behind, behind)
+}
+
+// typed is a proxy of the Go SDK.
+func typed(client pipe, dial func() pipe) error {
+	behind := dial()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "p", Version: "1"}, nil).Connect(always,
+		&mcp.IOTransport{Reader: behind, Writer: behind}, &mcp.ClientSessionOptions{ProtocolVersion: legacy})
+	if err != nil {
+		return err
+	}
+	return proxyServer(s).Run(always, &mcp.IOTransport{Reader: client, Writer: client})
+}
+
+func proxyServer(session *mcp.ClientSession) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "p", Version: "1"}, nil)
+	for _, name := range []string{"look", "put"} {
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return session.CallTool(ctx, &mcp.CallToolParams{Name: r.Params.Name, Arguments: r.Params.Arguments})
+		})
+	}
+	return s
+}
+
+// A handler answers HTTP, with a server behind it at an address; host is where
+// it will listen.
+type handler func(host, behind string) (http.Handler, error)
+
+var httpRoles = map[string]handler{"server": webServer, "forwarder": reverse, "verbatim": webGateway, "typed": webTyped}
+
+func webServer(string, string) (http.Handler, error) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		m, err := wire.Parse(body, wire.Limits{})
+		if err != nil || m.Kind() != wire.KindRequest {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(serverAnswer(m).Bytes())
+	}), nil
+}
+
+func reverse(_, behind string) (http.Handler, error) {
+	target, err := url.Parse(behind)
+	if err != nil {
+		return nil, err
+	}
+	return httputil.NewSingleHostReverseProxy(target), nil
+}
+
+type anybody struct{ caller hub.Caller }
+
+func (a anybody) Identify(context.Context, string) (endpoint.Identity, error) {
+	return endpoint.Identity{Key: "k", Caller: a.caller}, nil
+}
+
+func webGateway(host, behind string) (http.Handler, error) {
+	g, tools, err := newGate()
+	if err != nil {
+		return nil, err
+	}
+	h, err := hub.New(hub.Config{Gate: g, Binder: tools, Servers: []hub.Server{{Name: "s",
+		Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: behind}) }}}})
+	if err != nil {
+		return nil, err
+	}
+	return endpoint.New(endpoint.Config{Hub: h, Hosts: []string{host}, Path: "/", Authority: anybody{hub.Caller{Session: session}},
+		Limits: endpoint.Limits{Requests: 256}})
+}
+
+func webTyped(_, behind string) (http.Handler, error) {
+	ctx, cancel := context.WithTimeout(always, time.Minute)
+	defer cancel()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "p", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: behind}, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := proxyServer(s)
+	sessions := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return out }, &mcp.StreamableHTTPOptions{JSONResponse: true})
+	stateless := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return out }, &mcp.StreamableHTTPOptions{JSONResponse: true, Stateless: true})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") == modern { // this revision has no sessions
+			stateless.ServeHTTP(w, r)
+			return
+		}
+		sessions.ServeHTTP(w, r)
+	}), nil
+}
+
+// serveHTTP listens and says where.
+func serveHTTP(h handler, behind string, say io.Writer) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	made, err := h(l.Addr().String(), behind)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(say, "http://"+l.Addr().String()+"/\n"); err != nil {
+		return err
+	}
+	return http.Serve(l, made)
+}
+
+// headersOf are those of a call of the tool, in an era.
+func headersOf(tool, era, session string) map[string]string {
+	h := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer x",
+		"Mcp-Protocol-Version": era}
+	if era == modern {
+		h["Mcp-Method"], h["Mcp-Name"] = "tools/call", tool
+	}
+	if session != "" {
+		h["Mcp-Session-Id"] = session
+	}
+	return h
+}
+
+func post(c *http.Client, at, body string, headers map[string]string) (string, http.Header, error) {
+	r, err := http.NewRequest(http.MethodPost, at, strings.NewReader(body))
+	if err != nil {
+		return "", nil, err
+	}
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	response, err := c.Do(r)
+	if err != nil {
+		return "", nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return string(text), response.Header, err
+}

@@ -1,0 +1,263 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// allow records a read or a handoff that may go on. There is no row; the
+// record survives the death of the process, its sync is not awaited.
+func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, error) {
+	if err := errors.Join(verbs.Whole(a), ctx.Err()); err != nil {
+		return action.Action{}, err
+	}
+	r, f, secrets := verbs.AllowedRecord(a)
+	e := verbs.NewEntry(time.Time{}, r, f, secrets)
+	if out, ok, err := s.allowSoon(a, e); ok || err != nil {
+		return out, err
+	}
+	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
+		if row, err := t.stopped(a); err != nil {
+			return row, err
+		}
+		a.CreatedAt, a.UpdatedAt = t.now, t.now
+		e.At = t.now
+		return a, t.write(&e)
+	})
+}
+
+// allowSoon writes the record to the journal. ok is false where it must go
+// through the database: while a stop is being set or lifted, so that the log
+// never shows a read after the stop that covers it; while the database has
+// shown that it cannot write; and where too much waits.
+func (s *Store) allowSoon(a action.Action, e verbs.Entry) (out action.Action, ok bool, err error) {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.closed {
+		return action.Action{}, false, ErrClosed
+	}
+	m, j := &s.memory, &s.journal
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.opt.VFS != "" || !m.known || j.off || j.sick || len(j.waiting) >= maxWaiting {
+		return action.Action{}, false, nil
+	}
+	for _, stop := range m.stops {
+		if stop.Covers(a.Tenant, a.Agent, a.Tool) {
+			return a, false, action.ErrStopped
+		}
+	}
+	e.At = s.tick()
+	a.CreatedAt, a.UpdatedAt = e.At, e.At
+	if err := j.append(s.path, e); err != nil {
+		j.off = true
+		return action.Action{}, false, fmt.Errorf("write store: %w", err)
+	}
+	if n := len(j.waiting); n == foldEarly {
+		s.nudge()
+	} else if !j.armed {
+		j.armed = true
+		time.AfterFunc(foldAfter, s.foldLater)
+	}
+	return a, true, nil
+}
+
+// tick is the time; it never goes back in this process. memory.mu is held.
+func (s *Store) tick() time.Time {
+	m := &s.memory
+	m.floor = max(m.floor, s.clockNow())
+	return time.Unix(0, m.floor).UTC()
+}
+
+// clockNow is the operating system's time in whole milliseconds, as the
+// database counts it.
+func (s *Store) clockNow() int64 {
+	if s.opt.Now != nil {
+		return s.opt.Now().UnixNano()
+	}
+	return time.Now().UnixMilli() * int64(time.Millisecond)
+}
+
+// foldLater has the journal taken in.
+func (s *Store) foldLater() {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if !s.closed {
+		s.nudge()
+	}
+}
+
+// nudge wakes the writing goroutine. Where its queue is full it comes by
+// itself. closing is held.
+func (s *Store) nudge() {
+	select {
+	case s.jobs <- &job{ctx: context.Background(), level: syncNormal, done: make(chan struct{})}:
+	default:
+	}
+}
+
+// settleReads returns when every record that is in the journal is in the log,
+// so that whoever reads it sees what was acknowledged.
+func (s *Store) settleReads(ctx context.Context) error {
+	s.memory.mu.Lock()
+	none := len(s.journal.waiting) == 0 && !s.folding
+	s.memory.mu.Unlock()
+	if none {
+		return nil
+	}
+	return s.write(ctx, syncNormal, nil)
+}
+
+// cut takes what waits and the time of the next transaction: no record that
+// waits is younger, and none that comes later is older.
+func (s *Store) cut(batch []*job) (now time.Time, waiting []verbs.Entry, open [2]int) {
+	m := &s.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.ContainsFunc(batch, func(j *job) bool { return j.stops }) {
+		m.known = false
+	}
+	waiting, open = s.journal.take()
+	s.folding = len(waiting) > 0
+	return s.tick(), waiting, open
+}
+
+// fold takes records of the journal into the log, in a transaction of their
+// own. On an error they wait on.
+func (s *Store) fold(now time.Time, waiting []verbs.Entry, open [2]int) error {
+	if len(waiting) == 0 {
+		return nil
+	}
+	err := s.insertAll(now, waiting)
+	if err == nil {
+		s.kept = now.UnixNano()
+	}
+	m, j := &s.memory, &s.journal
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.folding = false
+	if err != nil {
+		j.waiting, j.sick = append(waiting, j.waiting...), true
+		return err
+	}
+	return j.taken(open)
+}
+
+func (s *Store) insertAll(now time.Time, list []verbs.Entry) error {
+	return s.transact(func() error {
+		if err := s.raiseFloor(now); err != nil {
+			return err
+		}
+		t := &tx{conn: s.writer, store: s, now: now}
+		last, err := t.lastRecord()
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			last++
+			list[i].Seq = last
+			if err := t.insertRecord(&list[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// transact is BEGIN, what is to be done, and COMMIT, or nothing of it.
+func (s *Store) transact(do func() error) error {
+	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := do()
+	if err == nil {
+		_, err = s.writer.exec("COMMIT")
+	}
+	if err != nil && !s.writer.db.GetAutocommit() {
+		_, undo := s.writer.exec("ROLLBACK")
+		err = errors.Join(err, undo)
+	}
+	return err
+}
+
+// inherit takes in what an earlier process left in the journal. A record that
+// came into the log before that process died is not taken in twice.
+func (s *Store) inherit() error {
+	if s.opt.VFS != "" {
+		return nil
+	}
+	var left []frame
+	for i := range s.journal.files {
+		found, err := readFrames(journalPath(s.path, i))
+		if err != nil {
+			return err
+		}
+		left = append(left, found...)
+	}
+	slices.SortStableFunc(left, func(a, b frame) int { return cmp.Compare(a.number, b.number) })
+	if err := s.takeIn(left); err != nil {
+		return err
+	}
+	return errors.Join(removeIfThere(journalPath(s.path, 0)), removeIfThere(journalPath(s.path, 1)))
+}
+
+func (s *Store) takeIn(left []frame) error {
+	if len(left) == 0 {
+		return nil
+	}
+	known, last, err := s.recordsSince(left[0].entry.At)
+	if err != nil {
+		return err
+	}
+	var list []verbs.Entry
+	for _, f := range left {
+		if known[f.entry.ID] {
+			continue
+		}
+		if f.entry.At.Before(last) { // the log's own time never goes back
+			f.entry.At = last
+		}
+		last = f.entry.At
+		list = append(list, f.entry)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	s.memory.floor = max(s.memory.floor, last.UnixNano())
+	return s.insertAll(time.Unix(0, s.memory.floor).UTC(), list)
+}
+
+// recordsSince names the records of the log from a time on, and the time of
+// its last one. Times in the log never go back, so the walk ends there.
+func (s *Store) recordsSince(from time.Time) (ids map[string]bool, last time.Time, err error) {
+	ids = map[string]bool{}
+	enough := errors.New("enough")
+	err = s.writer.query(func(cur *cursor) error {
+		id, at := cur.text(), cur.time()
+		if last.IsZero() {
+			last = at
+		}
+		if at.Before(from) {
+			return enough
+		}
+		ids[id] = true
+		return nil
+	}, "SELECT id, at FROM event ORDER BY seq DESC")
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	return ids, last, err
+}
+
+// closeJournal ends the journal. The writing goroutine has ended.
+func (s *Store) closeJournal() error {
+	now, waiting, open := s.cut(nil)
+	return errors.Join(s.fold(now, waiting, open), s.journal.close(s.path))
+}
