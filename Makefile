@@ -79,6 +79,11 @@ long-zombies: ## stop a process at each of those points until others took over
 long-duplicates: ## 5,000 calls, each made 64 times through three gateways on one PostgreSQL
 	VERBATIM_DUPLICATES=5000 go test -count=1 -timeout 60m -v -run Once ./internal/duplicates
 
+.PHONY: long-failover
+
+long-failover: ## 120 faults of servers, gateways and network under load, and 20 failovers without sync
+	VERBATIM_FAULTS=120 VERBATIM_FAULTS_CONTROL=20 VERBATIM_TEST_TOOLS=required go test -count=1 -timeout 90m -v -run 'Twice|Lose' ./internal/failover
+
 .PHONY: long-budgets
 
 long-budgets: ## a million random steps on limits, compared with a ledger

@@ -3,10 +3,12 @@ package pgtest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +24,7 @@ const leash = `"$@" & pid=$!; trap '' INT TERM; read -r _; kill -QUIT $pid 2>/de
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.halt()
-	log, err := os.OpenFile(filepath.Join(s.root, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(s.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +69,14 @@ func (s *Server) await(t testing.TB) {
 
 // tail is the end of the server's log.
 func (s *Server) tail() []byte {
-	text, _ := os.ReadFile(filepath.Join(s.root, "log"))
+	text, _ := os.ReadFile(s.log)
 	return text[max(0, len(text)-4000):]
+}
+
+// Said counts how often the server's log has a text.
+func (s *Server) Said(what string) int {
+	text, _ := os.ReadFile(s.log) // there is none before the first start
+	return bytes.Count(text, []byte(what))
 }
 
 // halt stops the server at once, as a crash would, and waits for its end.
@@ -84,18 +92,39 @@ func (s *Server) halt() {
 	s.running = nil
 }
 
-// Crash ends the server as kill -9 does: nothing is flushed and nobody is
-// told. Start it again with Restart.
+// Crash ends the server as kill -9 of all of its processes does: nothing is
+// flushed and nobody is told. Start it again with Restart.
 func (s *Server) Crash(t testing.TB) {
 	t.Helper()
-	p, err := os.FindProcess(s.PID(t))
-	if err != nil {
+	pid := s.PID(t)
+	workers := children(pid)
+	if err := kill(pid); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
+	for _, w := range workers { // else they end when they notice
+		_ = kill(w)
 	}
 	s.halt()
+}
+
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Kill()
+	}
+	return err
+}
+
+// children are the processes that a process has started, where the system
+// shows them.
+func children(pid int) (out []int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for _, word := range strings.Fields(string(text)) {
+		if n, err := strconv.Atoi(word); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // PID is the process id of the server.
@@ -117,12 +146,36 @@ func (s *Server) PID(t testing.TB) int {
 // of the standby; name is its application_name.
 func (s *Server) Standby(t testing.TB, name string, settings ...string) *Server {
 	t.Helper()
-	b := create(t)
-	b.run(t, "pg_basebackup", "-d", s.DSN()+" application_name="+name, "-D", b.data(), "--checkpoint=fast", "--no-sync",
-		"--write-recovery-conf", "-X", "stream")
+	return StandbyIn(t, "", s.DSN(), name, settings...)
+}
+
+// StandbyIn is a standby of the server behind a connection string, which it
+// goes on to use, with the data below a directory as in StartIn.
+func StandbyIn(t testing.TB, dir, dsn, name string, settings ...string) *Server {
+	t.Helper()
+	b := create(t, dir)
+	b.copy(t, dsn, name)
 	b.configure(t, settings)
 	b.Restart(t)
 	return b
+}
+
+func (s *Server) copy(t testing.TB, dsn, name string) {
+	t.Helper()
+	s.run(t, "pg_basebackup", "-d", dsn+" application_name="+name, "-D", s.data(), "--checkpoint=fast", "--no-sync",
+		"--write-recovery-conf", "-X", "stream")
+}
+
+// Rebuild throws the data of a stopped server away and makes it a standby as
+// StandbyIn does, at its old address.
+func (s *Server) Rebuild(t testing.TB, dsn, name string) {
+	t.Helper()
+	s.halt()
+	if err := os.RemoveAll(s.data()); err != nil {
+		t.Fatal(err)
+	}
+	s.copy(t, dsn, name)
+	s.Restart(t)
 }
 
 // Promote makes a standby the primary and waits until it takes writes.

@@ -23,7 +23,8 @@ import (
 // Server is one PostgreSQL with a data directory of its own.
 type Server struct {
 	bin     string // directory of the programs
-	root    string // directory that holds data and log
+	root    string // directory that holds the data
+	log     string // not beside it, where a disk may be full
 	port    int
 	schemas atomic.Int64
 	running *running // nil while stopped; one goroutine starts and stops
@@ -44,8 +45,21 @@ const (
 // "max_connections=50" come last and win.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s := create(t)
-	s.run(t, "initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "-D", s.data())
+	return start(t, "", nil, settings)
+}
+
+// StartIn is Start with the data below a directory that the user postgres may
+// search, in small segments, so that little room is enough.
+func StartIn(t testing.TB, dir string, settings ...string) *Server {
+	t.Helper()
+	return start(t, dir, []string{"--wal-segsize=1"}, settings)
+}
+
+func start(t testing.TB, dir string, flags, settings []string) *Server {
+	t.Helper()
+	s := create(t, dir)
+	s.run(t, "initdb", append([]string{"--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C",
+		"-D", s.data()}, flags...)...)
 	s.configure(t, append(defaults(), settings...))
 	s.Restart(t)
 	return s
@@ -56,12 +70,13 @@ func defaults() []string {
 		"fsync=on", "full_page_writes=on", "synchronous_commit=on", "logging_collector=off", "max_wal_size=256MB"}
 }
 
-// create makes the directory of a server that has no data yet.
-func create(t testing.TB) *Server {
+// create makes the directory of a server that has no data yet; in "" the
+// system's place for such things.
+func create(t testing.TB, dir string) *Server {
 	t.Helper()
-	s := &Server{bin: needs.Postgres(t)}
+	s := &Server{bin: needs.Postgres(t), log: filepath.Join(t.TempDir(), "log")}
 	var err error
-	if s.root, err = os.MkdirTemp("", "verbatim-pg"); err != nil {
+	if s.root, err = os.MkdirTemp(dir, "verbatim-pg"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
