@@ -81,8 +81,9 @@ long-duplicates: ## 5,000 calls, each made 64 times through three gateways on on
 
 .PHONY: long-failover
 
-long-failover: ## 120 faults of servers, gateways and network under load, and 20 failovers without sync
-	VERBATIM_FAULTS=120 VERBATIM_FAULTS_CONTROL=20 VERBATIM_TEST_TOOLS=required go test -count=1 -timeout 90m -v -run 'Twice|Lose' ./internal/failover
+long-failover: ## 120 faults of servers, gateways and network under load, 20 failovers without sync, 100 histories under faults
+	VERBATIM_FAULTS=120 VERBATIM_FAULTS_CONTROL=20 VERBATIM_FAULT_HISTORIES=100 VERBATIM_TEST_TOOLS=required \
+		go test -count=1 -timeout 90m -v ./internal/failover
 
 .PHONY: long-budgets
 

@@ -82,8 +82,9 @@ func testHistories(t *testing.T, open Open) {
 // count adds which operations moved a row.
 func count(done map[string]int, history []porcupine.Operation) {
 	for _, op := range history {
-		if op.Output.(historyOutput).Err == nil && op.Input.(historyInput).Op != lookOp {
-			done[op.Input.(historyInput).Op]++
+		in := op.Input.(historyInput)
+		if op.Output.(historyOutput).Err == nil && in.Op != lookOp && !in.Perhaps {
+			done[in.Op]++
 		}
 	}
 }
@@ -136,30 +137,38 @@ func newContest(b *bench, part int) *contest {
 
 // record runs clients against a store and returns what they did and saw.
 func record(b *bench, store verbatim.Store, ops int) []porcupine.Operation {
+	return recorder{b, []verbatim.Store{store}, nil}.record(ops)
+}
+
+// recorder takes down what clients of several stores of one database do.
+type recorder struct {
+	*bench
+	stores []verbatim.Store
+	// failed takes an error that is no refusal. It returns whether the
+	// operation may have happened nevertheless, or ends the client. nil: none
+	// may fail.
+	failed func(error) (perhaps, end bool)
+}
+
+func (r recorder) record(ops int) []porcupine.Operation {
 	contests := make([]*contest, max(1, ops/opsOfPart))
 	for i := range contests {
-		contests[i] = newContest(b, i)
+		contests[i] = newContest(r.bench, i)
 	}
 	begun := time.Now()
 	seen := make([][]porcupine.Operation, historyClients)
 	var clients sync.WaitGroup
 	for id := range historyClients {
-		clients.Add(1)
-		go func() {
-			defer clients.Done()
+		clients.Go(func() {
 			for i := range ops / historyClients {
 				part := i * len(contests) * historyClients / ops
 				part = min(part, len(contests)-1)
-				in := draw(id, part, contests[part].keyed)
-				call := time.Since(begun)
-				out, err := contests[part].run(b.Context(), store, in)
-				if err != nil {
-					b.Errorf("%s: %v", in.Op, err)
+				did, end := r.one(contests[part], draw(id, part, contests[part].keyed), id, begun)
+				if seen[id] = append(seen[id], did...); end {
 					return
 				}
-				seen[id] = append(seen[id], halves(id, in, out, call, time.Since(begun))...)
 			}
-		}()
+		})
 	}
 	clients.Wait()
 	var all []porcupine.Operation
@@ -167,6 +176,24 @@ func record(b *bench, store verbatim.Store, ops int) []porcupine.Operation {
 		all = append(all, ops...)
 	}
 	return all
+}
+
+// one makes one operation.
+func (r recorder) one(c *contest, in historyInput, client int, begun time.Time) (did []porcupine.Operation, end bool) {
+	call := time.Since(begun)
+	out, err := c.run(r.Context(), r.stores[client%len(r.stores)], in)
+	switch {
+	case err == nil:
+		return halves(client, in, out, call, time.Since(begun)), false
+	case r.failed == nil:
+		r.Errorf("%s: %v", in.Op, err)
+		return nil, true
+	}
+	perhaps, end := r.failed(err)
+	if perhaps {
+		did = doubtful(client, in, call)
+	}
+	return did, end
 }
 
 // halves is one operation as the search takes it: a start that was granted is

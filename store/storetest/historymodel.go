@@ -23,6 +23,8 @@ type historyInput struct {
 	Voter     int
 	State     action.State // that finish and reconcile ask for
 	Looked    bool         // a look of its own stands beside it
+	Perhaps   bool         // nobody knows whether it happened
+	Moved     bool         // servers may have taken over, which voids claims
 }
 
 // lookOp is the half of an operation that [historyState.look] answers.
@@ -67,10 +69,21 @@ func historyModel() porcupine.Model {
 		Init: func() any { return historyState{} },
 		Step: func(state, input, output any) (bool, any) {
 			s, in, out := state.(historyState), input.(historyInput), output.(historyOutput)
+			before := s
 			want := s.apply(in)
-			return want == out || s.eitherReason(in, want, out), s
+			if in.voided(before, out) {
+				return true, before
+			}
+			return in.Perhaps || want == out || s.eitherReason(in, want, out), s
 		},
 	}
+}
+
+// voided: a claim that was taken on a server of before begins nothing.
+func (in historyInput) voided(s historyState, out historyOutput) bool {
+	row := s.rows[in.Row]
+	return in.Moved && in.Op == "begin" && row.state == action.Claimed &&
+		out == historyOutput{Err: action.ErrFence, Row: in.Row, State: row.state, Fence: row.fence}
 }
 
 func (s *historyState) answer(row int, err error) historyOutput {
