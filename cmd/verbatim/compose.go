@@ -10,6 +10,7 @@ import (
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
@@ -34,6 +35,7 @@ type parts struct {
 	rules    *rules
 	gate     *verbatim.Gate
 	catalogs sync.Mutex // one writer of the catalog file at a time
+	sequence *audit.Sequencer
 }
 
 // store is a store with its accounts.
@@ -85,11 +87,24 @@ func (p *parts) open() error {
 	if p.store, err = openStore(p.home, p.cfg, sealer, p.log); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
+	if p.sequence, err = sequencer(ring, p.store); err != nil {
+		p.close()
+		return err
+	}
 	p.accounts, err = auth.New(auth.Config{Book: p.store, Votes: votes})
 	if err != nil {
 		p.close()
 	}
 	return err
+}
+
+// sequencer signs the log of a store with the home's own key.
+func sequencer(ring *keys.Ring, l audit.Ledger) (*audit.Sequencer, error) {
+	signer, err := ring.Signer(keys.Checkpoints)
+	if err != nil {
+		return nil, err
+	}
+	return audit.NewSequencer(l, signer)
 }
 
 // openStore opens the home's own store, or the database that it shares.

@@ -129,7 +129,7 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	page := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Origin: cfg.Origin, TLS: secure, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
-		Endpoint: clients, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
+		Sequence: p.sequence.Turn, Endpoint: clients, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
 		Attach: p.attach(func() string { return page }),
 		Pages: func(at string) (http.Handler, error) {
 			page = at // before anything serves

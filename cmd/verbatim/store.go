@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
-	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/postgres"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
@@ -170,11 +166,7 @@ func storeOptions() (config.Home, sqlite.Options, error) {
 		return "", sqlite.Options{}, hinted(errors.New("the store of this home is a PostgreSQL database"),
 			"check, back up and restore it with PostgreSQL's own tools, as docs/operations.md says")
 	}
-	if _, err := os.Stat(home.Keys()); errors.Is(err, fs.ErrNotExist) {
-		return "", sqlite.Options{}, hinted(fmt.Errorf("%s is not there", filepath.Join(string(home), "keys")),
-			"a store is of no use without the keys that it was made with; put them back first")
-	}
-	ring, err := keys.OpenRing(home.Keys())
+	ring, err := existingRing(home)
 	if err != nil {
 		return "", sqlite.Options{}, err
 	}

@@ -45,6 +45,9 @@ type Config struct {
 	// KeepKeys is how long idempotency keys are kept after their action has
 	// ended; nil, or less than that, means action.MinKeyRetention.
 	KeepKeys func() time.Duration
+	// Sequence adds records to the signed log and says how many. It is called
+	// twice a second and once at the end; nil leaves the log unsigned.
+	Sequence func(context.Context) (int, error)
 	// Reload is called every second; nil does nothing.
 	Reload func()
 	// Ready is told the state once everything serves.
@@ -141,12 +144,15 @@ func (d *Daemon) serve(control net.Listener, page []net.Listener, clients net.Li
 		d.cfg.Ready(d.state)
 	}
 	go d.watch()
+	sequenced := make(chan struct{})
+	go d.sequence(sequenced)
 	var err error
 	select {
 	case <-d.serving.Done():
 	case err = <-failed:
 	}
 	d.end(servers)
+	d.lastRecords(sequenced)
 	return err
 }
 
