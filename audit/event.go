@@ -30,6 +30,12 @@ const (
 	KeysForgotten   = "keys_forgotten"    // idempotency keys past their retention
 	AccountAdded    = "account_added"
 	AccountDisabled = "account_disabled"
+	AccountEnabled  = "account_enabled"
+	GroupsChanged   = "groups_changed"   // of an account
+	InvitationMade  = "invitation_made"  // somebody may make an account
+	InvitationEnded = "invitation_ended" // withdrawn before it was used
+	DelegationMade  = "delegation_made"  // a person has somebody vote in their place
+	DelegationEnded = "delegation_ended" // before its time
 	PasswordChanged = "password_changed"
 	PasskeyAdded    = "passkey_added"   // from here on the password makes no vote
 	PasskeyRemoved  = "passkey_removed" // worthless, also for votes not used yet
@@ -40,7 +46,8 @@ func Events() []string {
 	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
 		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionCutOff, ActionClaimed, ClaimDenied,
 		ActionStarted, ActionResent, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
-		Stopped, Resumed, Restored, KeysForgotten, AccountAdded, AccountDisabled, PasswordChanged,
+		Stopped, Resumed, Restored, KeysForgotten, AccountAdded, AccountDisabled, AccountEnabled, GroupsChanged,
+		InvitationMade, InvitationEnded, DelegationMade, DelegationEnded, PasswordChanged,
 		PasskeyAdded, PasskeyRemoved}
 }
 

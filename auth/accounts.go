@@ -112,7 +112,7 @@ func (a *Accounts) List(ctx context.Context, tenant string) ([]Account, error) {
 	return a.book.ListAccounts(ctx, tenant)
 }
 
-// Disable makes an account inactive for good and ends its logins.
+// Disable makes an account inactive and ends its logins, whoever is left.
 func (a *Accounts) Disable(ctx context.Context, id string) error { return a.book.Disable(ctx, id) }
 
 // Count counts the active accounts. With exactly one, that person is the
@@ -138,7 +138,7 @@ func (a *Accounts) Check(ctx context.Context, name, password string) (Account, e
 	if err != nil && !errors.Is(err, ErrNoAccount) {
 		return Account{}, fmt.Errorf("find account: %w", err)
 	}
-	known := err == nil && key != ""
+	known := err == nil && key != "" && account.PasswordHash != ""
 	same, err := a.compare(ctx, account, known, password)
 	if err != nil {
 		return Account{}, err

@@ -16,10 +16,13 @@ type Account struct {
 	Tenant       string // whose actions this person may see and vote on
 	Principal    string // the principal that this person is when an agent runs for them; "" if none
 	Groups       []string
-	PasswordHash string // Argon2id in PHC string form
+	PasswordHash string // Argon2id in PHC string form; "" for an account without a password
 	Active       bool
 	CreatedAt    time.Time
 	PasswordAt   time.Time // when the password was set
+	// Issuer and Subject are who the person is at an identity provider; "" for
+	// an account of this server.
+	Issuer, Subject string
 }
 
 // Login is one browser that a person has logged in with.
@@ -54,8 +57,8 @@ type Book interface {
 	// creation.
 	ListAccounts(ctx context.Context, tenant string) ([]Account, error)
 
-	// Disable makes an account inactive for good and ends all its logins. It
-	// fails with ErrNoAccount.
+	// Disable makes an account inactive and ends all its logins, for the
+	// program itself. It fails with ErrNoAccount.
 	Disable(ctx context.Context, id string) error
 
 	// CountAccounts counts the active accounts of all tenants.
@@ -78,6 +81,8 @@ type Book interface {
 	EndLogin(ctx context.Context, token canon.Digest) error
 
 	CredentialBook
+	InvitationBook
+	ManageBook
 }
 
 // What a Book answers beside the errors of its database.

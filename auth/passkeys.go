@@ -99,16 +99,25 @@ func (a *Accounts) AddPasskey(ctx context.Context, site passkey.Site, n NewPassk
 	if err != nil {
 		return Credential{}, passkey.ErrRegistration
 	}
-	public, count, err := site.Register(challenge, n.Created)
+	c, err := a.vouched(site, n.Account.ID, name, challenge, n.Created)
 	if err != nil {
 		return Credential{}, err
 	}
-	c := Credential{ID: public.CredentialID(), AccountID: n.Account.ID, PublicKey: public.SPKI(), RPID: site.RPID(),
-		Count: count, Name: name, CreatedAt: a.moment()}
-	c.Statement = a.votes.Sign(StatementType, c.statement()).JSON()
 	if err := a.book.AddCredential(ctx, c); err != nil {
 		return Credential{}, fmt.Errorf("add passkey: %w", err)
 	}
+	return c, nil
+}
+
+// vouched checks a new passkey and signs whose it is.
+func (a *Accounts) vouched(site passkey.Site, account, name string, challenge []byte, created passkey.Created) (Credential, error) {
+	public, count, err := site.Register(challenge, created)
+	if err != nil {
+		return Credential{}, err
+	}
+	c := Credential{ID: public.CredentialID(), AccountID: account, PublicKey: public.SPKI(), RPID: site.RPID(),
+		Count: count, Name: name, CreatedAt: a.moment()}
+	c.Statement = a.votes.Sign(StatementType, c.statement()).JSON()
 	return c, nil
 }
 

@@ -22,6 +22,7 @@ type Book struct {
 	logins   map[canon.Digest]auth.Login
 
 	credentials []auth.Credential
+	invitations []auth.Invitation
 }
 
 var _ auth.Book = (*Book)(nil)

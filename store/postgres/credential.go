@@ -23,17 +23,21 @@ func (s *Store) AddCredential(ctx context.Context, c auth.Credential) error {
 		if err != nil {
 			return err
 		}
-		n, err := t.exec(`INSERT INTO credential (id, account_id, public_key, rp_id, sign_count, name, created_at, statement)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`, c.ID, c.AccountID, c.PublicKey, c.RPID, int64(c.Count), c.Name, c.CreatedAt, c.Statement)
-		if err != nil {
-			return fmt.Errorf("insert passkey: %w", err)
-		}
-		if n == 0 {
-			return auth.ErrCredentialTaken
-		}
-		return t.record(audit.Record{Event: audit.PasskeyAdded, Tenant: owner.Tenant, By: c.AccountID},
-			verbs.Facts{"account": c.AccountID, "passkey": keyName(c), "rpId": c.RPID}, nil)
+		return t.addCredential(owner, c)
 	})
+}
+
+func (t *tx) addCredential(owner auth.Account, c auth.Credential) error {
+	n, err := t.exec(`INSERT INTO credential (id, account_id, public_key, rp_id, sign_count, name, created_at, statement)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`, c.ID, c.AccountID, c.PublicKey, c.RPID, int64(c.Count), c.Name, c.CreatedAt, c.Statement)
+	if err != nil {
+		return fmt.Errorf("insert passkey: %w", err)
+	}
+	if n == 0 {
+		return auth.ErrCredentialTaken
+	}
+	return t.record(audit.Record{Event: audit.PasskeyAdded, Tenant: owner.Tenant, By: c.AccountID},
+		verbs.Facts{"account": c.AccountID, "passkey": keyName(c), "rpId": c.RPID}, nil)
 }
 
 // keyName names a passkey in records as envelopes do.

@@ -53,7 +53,8 @@ func TestRoleOfAGatewayCannotRewriteThePast(t *testing.T) {
 		"UPDATE vote SET approve = TRUE", "DELETE FROM vote", "UPDATE approval SET ttl = 1", "DELETE FROM approval", "DELETE FROM consumption",
 		"UPDATE consumption SET at = 0", "DELETE FROM attempt", "DELETE FROM idempotency", "DELETE FROM account", "UPDATE account SET tenant = 'x'",
 		"UPDATE credential SET public_key = ''", "DELETE FROM credential", "DELETE FROM policy_epoch", "DELETE FROM time_floor",
-		"DELETE FROM account_group", "UPDATE account_group SET name = 'operator'", "UPDATE schema_version SET version = 99", "DROP TABLE event",
+		"UPDATE invitation SET groups = '[]'", "DELETE FROM invitation", "UPDATE delegation SET delegate = 'x'", "DELETE FROM delegation", "UPDATE account SET issuer = 'x'",
+		"UPDATE account_group SET name = 'operator'", "UPDATE schema_version SET version = 99", "DROP TABLE event",
 		"ALTER TABLE event DISABLE TRIGGER ALL", "CREATE TABLE x (n BIGINT)", "DROP FUNCTION refuse() CASCADE",
 	} {
 		if got := sqlState(sql(t.Context(), gateway, text)); got != "42501" { // insufficient privilege

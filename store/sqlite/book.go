@@ -15,37 +15,48 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-const selectAccount = `SELECT id, name, key, tenant, principal, password_hash, password_at, active, created_at FROM account `
+const selectAccount = `SELECT id, name, key, tenant, principal, password_hash, password_at, active, created_at, issuer, subject FROM account `
 
 // AddAccount adds an account.
 func (s *Store) AddAccount(ctx context.Context, a auth.Account) error {
 	if a.ID == "" || a.Key == "" || a.Tenant == "" {
 		return verbs.Invalid("account without id, key or tenant")
 	}
-	return s.book(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO account (id, tenant, name, key, principal, password_hash, password_at, active, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.ID, a.Tenant, a.Name, a.Key, a.Principal, a.PasswordHash, a.PasswordAt, a.Active, a.CreatedAt)
-		if errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) {
-			return auth.ErrNameTaken
+	return s.book(ctx, func(t *tx) error { return t.addAccount(a, action.ByHost, "") })
+}
+
+// addAccount adds an account, made by the host or of somebody's invitation.
+func (t *tx) addAccount(a auth.Account, by, invitation string) error {
+	_, err := t.exec(`INSERT INTO account (id, tenant, name, key, principal, password_hash, password_at, active, created_at, issuer, subject)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		a.ID, a.Tenant, a.Name, a.Key, a.Principal, a.PasswordHash, a.PasswordAt, a.Active, a.CreatedAt, a.Issuer, a.Subject)
+	if errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) {
+		return auth.ErrNameTaken
+	}
+	if err != nil {
+		return fmt.Errorf("insert account: %w", err)
+	}
+	if err := t.addGroups(a.ID, a.Groups); err != nil {
+		return err
+	}
+	return t.record(audit.Record{Event: audit.AccountAdded, Tenant: a.Tenant, By: by},
+		verbs.Facts{"account": a.ID, "groups": verbs.ListText(a.Groups), "invitation": invitation, "issuer": a.Issuer}, nil)
+}
+
+func (t *tx) addGroups(account string, groups []string) error {
+	for _, g := range groups {
+		if _, err := t.exec("INSERT INTO account_group (account_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING", account, g); err != nil {
+			return fmt.Errorf("insert group: %w", err)
 		}
-		if err != nil {
-			return fmt.Errorf("insert account: %w", err)
-		}
-		for _, g := range a.Groups {
-			if _, err := t.exec("INSERT INTO account_group (account_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING", a.ID, g); err != nil {
-				return fmt.Errorf("insert group: %w", err)
-			}
-		}
-		return t.record(audit.Record{Event: audit.AccountAdded, Tenant: a.Tenant, By: action.ByHost},
-			verbs.Facts{"account": a.ID, "groups": verbs.ListText(a.Groups)}, nil)
-	})
+	}
+	return nil
 }
 
 // book is write for the verbs on accounts, whose answers pass unwrapped.
 func (s *Store) book(ctx context.Context, fn func(*tx) error) error {
 	err := s.write(ctx, syncFull, fn)
-	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin, auth.ErrNoCredential, auth.ErrCredentialTaken, auth.ErrCloned} {
+	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin, auth.ErrNoCredential, auth.ErrCredentialTaken, auth.ErrCloned,
+		auth.ErrNoInvitation, auth.ErrNotManager, auth.ErrLast} {
 		if errors.Is(err, answer) {
 			return answer
 		}
@@ -82,7 +93,7 @@ func accounts(c *conn, where string, args ...any) ([]auth.Account, error) {
 	var out []auth.Account
 	err := c.query(func(cur *cursor) error {
 		out = append(out, auth.Account{ID: cur.text(), Name: cur.text(), Key: cur.text(), Tenant: cur.text(),
-			Principal: cur.text(), PasswordHash: cur.text(), PasswordAt: cur.time(), Active: cur.bool(), CreatedAt: cur.time()})
+			Principal: cur.text(), PasswordHash: cur.text(), PasswordAt: cur.time(), Active: cur.bool(), CreatedAt: cur.time(), Issuer: cur.text(), Subject: cur.text()})
 		return nil
 	}, selectAccount+where, args...)
 	if err != nil {
@@ -122,7 +133,7 @@ func (s *Store) SetPassword(ctx context.Context, id, hash string, at time.Time) 
 	return s.alter(ctx, id, audit.PasswordChanged, "UPDATE account SET password_hash = ?, password_at = ? WHERE id = ?", hash, at, id)
 }
 
-// Disable makes an account inactive for good and ends all its logins.
+// Disable makes an account inactive and ends all its logins.
 func (s *Store) Disable(ctx context.Context, id string) error {
 	return s.alter(ctx, id, audit.AccountDisabled, "UPDATE account SET active = 0 WHERE id = ?", id)
 }

@@ -102,7 +102,7 @@ func TestTriggersRefuse(t *testing.T) {
 		"UPDATE time_floor SET at = at - 1",
 		"INSERT INTO event (seq, id, at, tenant, event, action_id, leaf) VALUES (9999, 'x', 0, '', 'x', '', x'7b7d')",
 		"INSERT INTO consumption SELECT randomblob(32), action_id, 0 FROM consumption",
-		"INSERT INTO vote SELECT action_id, 'acc_ann', 1, '', digest, '', '', x'', 0 FROM approval",
+		"INSERT INTO vote (action_id, voter, approve, reason, digest, nonce, method, envelope, at) SELECT action_id, 'acc_ann', 1, '', digest, '', '', x'', 0 FROM approval",
 	} {
 		if err := db.Exec(text); !errors.Is(err, sqlite3.CONSTRAINT) {
 			t.Errorf("%s: error %v", text, err)

@@ -44,7 +44,7 @@ type Restoration struct {
 //   - what was executing is uncertain;
 //   - every tool's policy epoch moves to one that was never given, so that
 //     decisions of before begin nothing;
-//   - standing grants, logins and open invitations end;
+//   - standing grants, delegations, logins and open invitations end;
 //   - everything is frozen until a person lifts it;
 //   - the log gets another name, because checkpoints of the old one may tell
 //     of records that are lost;
@@ -241,6 +241,9 @@ func (t *tx) endAuthority(*Restoration) error {
 		if _, err := t.exec(sql); err != nil {
 			return fmt.Errorf("end logins: %w", err)
 		}
+	}
+	if _, err := t.exec("UPDATE delegation SET ended_at = ? WHERE ended_at IS NULL", t.now); err != nil {
+		return fmt.Errorf("end delegations: %w", err)
 	}
 	return nil
 }
