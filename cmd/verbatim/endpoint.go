@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,7 +138,7 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 
 // behind is how a declared server is reached.
 func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, error) {
-	s := hub.Server{Name: name}
+	s := hub.Server{Name: name, Greeting: declared.Start}
 	var err error
 	if s.Resources, err = patterns(declared.Resources); err != nil {
 		return s, fmt.Errorf("resources: %w", err)
@@ -146,7 +147,7 @@ func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, 
 		return s, fmt.Errorf("prompts: %w", err)
 	}
 	if declared.URL == "" {
-		command := gate.Command{Path: declared.Command, Args: declared.Args, Env: withEnv(cleanEnv(), declared.Env), Dir: declared.Dir}
+		command := gate.Command{Path: declared.Command, Args: declared.Args, Env: environment(os.Environ(), declared), Dir: declared.Dir}
 		s.Dial = hub.Child(command, &logLines{log: log}, log)
 		return s, nil
 	}
@@ -167,21 +168,25 @@ func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, 
 	return s, nil
 }
 
-// cleanEnv is what a server gets of the daemon's environment: what programs
-// need to run at all, and no secrets.
-func cleanEnv() []string {
+// environment is what a declared server gets of an environment: what programs
+// need to run at all, and what its entry names or sets.
+func environment(env []string, declared config.Server) []string {
 	names := []string{"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 	if runtime.GOOS == "windows" {
 		names = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE",
 			"PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"}
 	}
 	var out []string
-	for _, name := range names {
-		if value, ok := os.LookupEnv(name); ok {
-			out = append(out, name+"="+value)
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
+		if slices.Contains(names, name) || slices.Contains(declared.Inherit, name) {
+			out = append(out, pair)
 		}
 	}
-	return out
+	return withEnv(out, declared.Env)
 }
 
 // logLines writes what a server says on its standard error into the log, line

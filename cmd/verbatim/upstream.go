@@ -48,7 +48,8 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		}
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
-			Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log}}
+			Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
+			Listing: p.cfg.Servers[h.Server].Start}}
 		if h.WaitMS == 0 { // whoever brings a time of its own looks for itself
 			u.cfg.Waiting = waits(notes, page())
 		}
@@ -87,7 +88,7 @@ func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) 
 		if declared.URL != "" {
 			return "", c, errors.New("this server has a URL; clients reach it at the endpoint of verbatim serve")
 		}
-		c = gate.Command{Path: declared.Command, Args: declared.Args, Env: withEnv(h.Env, declared.Env), Dir: declared.Dir}
+		c = gate.Command{Path: declared.Command, Args: declared.Args, Env: environment(h.Env, declared), Dir: declared.Dir}
 		if c.Dir == "" {
 			c.Dir = h.Dir
 		}

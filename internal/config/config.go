@@ -48,6 +48,9 @@ type Server struct {
 	Command string
 	Args    []string
 	Env     map[string]string
+	// Inherit names variables that the server gets as they are where it is
+	// started. Others it does not get, but for those that programs need to run.
+	Inherit []string
 	Dir     string
 
 	URL        string
@@ -58,6 +61,9 @@ type Server struct {
 	// endpoint may use. None means none.
 	Resources []string
 	Prompts   []string
+	// Start is how long the server may take until it has greeted, and until it
+	// has listed what it offers.
+	Start time.Duration
 }
 
 // Secret is where a secret text is found. Exactly one field is set.
@@ -123,6 +129,9 @@ const (
 	DefaultListen = "127.0.0.1:7433"
 	DefaultWait   = 50 * time.Second
 	MaxWait       = 10 * time.Minute
+	DefaultStart  = 30 * time.Second
+	MinStart      = time.Second
+	MaxStart      = 10 * time.Minute
 	DefaultIdle   = 10 * time.Minute
 	MinIdle       = time.Second
 	MaxIdle       = 24 * time.Hour

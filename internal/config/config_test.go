@@ -39,7 +39,7 @@ func TestPathsAreFoundFromTheFileThatNamesThem(t *testing.T) {
 	}
 	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: filepath.Join(dir, "tools.yaml"), Policy: "/etc/rules",
 		Wait: 50 * time.Second, Idle: 10 * time.Minute, KeepKeys: 720 * time.Hour, Servers: map[string]config.Server{"files": {
-			Command: "npx", Args: []string{"-y", "server", ""}, Env: map[string]string{"A": "1"}, Dir: "/srv"}}}
+			Command: "npx", Args: []string{"-y", "server", ""}, Env: map[string]string{"A": "1"}, Dir: "/srv", Start: 30 * time.Second}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -115,7 +115,7 @@ func TestDocumentedConfigurationLoads(t *testing.T) {
 	}
 	want := config.Config{Agent: config.DefaultAgent, Listen: config.DefaultListen, Catalog: filepath.Join(dir, "catalog.yaml"),
 		Policy: filepath.Join(dir, "policy"), Wait: config.DefaultWait, Idle: config.DefaultIdle, KeepKeys: config.DefaultKeepKeys,
-		Servers: map[string]config.Server{"files": {Command: "npx", Dir: "/srv", Env: map[string]string{"LOG_LEVEL": "warn"},
+		Servers: map[string]config.Server{"files": {Command: "npx", Dir: "/srv", Start: config.DefaultStart, Env: map[string]string{"LOG_LEVEL": "warn"},
 			Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv/files"}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the page tells other defaults (-code +page):\n%s", diff)
@@ -209,8 +209,8 @@ func TestEndpointIsRead(t *testing.T) {
 	}
 	ca := filepath.Join(dir, "far.pem")
 	servers := map[string]config.Server{
-		"files": {Command: "npx", Resources: []string{"file:///srv/**"}, Prompts: []string{"*"}},
-		"far": {URL: "https://mcp.example.com/mcp", CA: &ca,
+		"files": {Command: "npx", Start: config.DefaultStart, Resources: []string{"file:///srv/**"}, Prompts: []string{"*"}},
+		"far": {URL: "https://mcp.example.com/mcp", CA: &ca, Start: config.DefaultStart,
 			Credential: &config.Credential{Secret: config.Secret{Env: "FAR_TOKEN"}, Header: "Authorization", Prefix: "Bearer "}},
 	}
 	if diff := cmp.Diff(servers, got.Servers); diff != "" {

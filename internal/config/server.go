@@ -23,16 +23,18 @@ func (r *reader) servers(n *yaml.Node, at string) map[string]Server {
 }
 
 func (r *reader) server(n *yaml.Node, at string) Server {
-	var s Server
+	s := Server{Start: DefaultStart}
 	var ca string
 	r.object(n, at, map[string]field{
 		"command":    words(&s.Command),
 		"dir":        words(&s.Dir),
 		"args":       func(r *reader, n *yaml.Node, at string) { s.Args = r.list(n, at) },
 		"env":        func(r *reader, n *yaml.Node, at string) { s.Env = r.variables(n, at) },
+		"inherit":    func(r *reader, n *yaml.Node, at string) { s.Inherit = r.list(n, at) },
 		"url":        func(r *reader, n *yaml.Node, at string) { s.URL = r.address(n, at) },
 		"credential": func(r *reader, n *yaml.Node, at string) { s.Credential = r.credential(n, at) },
 		"ca":         words(&ca),
+		"start":      duration(&s.Start, MinStart, MaxStart),
 		"resources":  func(r *reader, n *yaml.Node, at string) { s.Resources = r.list(n, at) },
 		"prompts":    func(r *reader, n *yaml.Node, at string) { s.Prompts = r.list(n, at) },
 	})
@@ -44,8 +46,8 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 		r.fault(n, join(at, "command"), "is needed, or url")
 	case s.URL == "" && (s.Credential != nil || s.CA != nil):
 		r.fault(n, at, "credential and ca are for a url")
-	case s.URL != "" && (s.Command != "" || s.Args != nil || s.Env != nil || s.Dir != ""):
-		r.fault(n, at, "has a url, or command, args, env and dir; not both")
+	case s.URL != "" && (s.Command != "" || s.Args != nil || s.Env != nil || s.Inherit != nil || s.Dir != ""):
+		r.fault(n, at, "has a url, or command, args, env, inherit and dir; not both")
 	}
 	return s
 }

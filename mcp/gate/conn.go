@@ -56,6 +56,7 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut
 		live: map[string]*flight{}, asked: map[string]bool{}}
 	cfg.Begun = new(Begun)
 	c.roster = NewRoster(cfg.Server, cfg.Binder, c.page)
+	c.roster.Patience = cfg.Listing
 	var err error
 	if c.desk, err = NewDesk(cfg, c.roster, c.up, &c.calls); err != nil {
 		return err
@@ -70,12 +71,14 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 		Tending{Gate: c.desk.cfg.Gate, Server: c.desk.cfg.Server, Roster: c.roster, Line: c.up, Prepare: c.inEra,
 			Begun: c.desk.cfg.Begun}.Tend(ctx)
 	})
-	ends := make(chan error, 2)
-	go func() { ends <- c.up.Listen(c.fromServer) }()
-	go func() { ends <- c.readClient(ctx, client) }()
+	server, gone := make(chan error, 1), make(chan error, 1)
+	go func() { server <- c.up.Listen(c.fromServer) }()
+	go func() { gone <- c.readClient(ctx, client) }()
 	var err error
 	select {
-	case err = <-ends:
+	case err = <-server:
+		c.lastAnswers(ctx, gone)
+	case err = <-gone:
 	case <-ctx.Done():
 	}
 	cancel() // whoever waits is gone now
@@ -87,6 +90,35 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 		return nil
 	}
 	return err
+}
+
+// lastGrace is how long what a server said last may take to be answered.
+const lastGrace = time.Second
+
+// lastAnswers waits a moment for the requests under way: a server may have
+// answered just before it ended.
+func (c *conn) lastAnswers(ctx context.Context, gone <-chan error) {
+	end := time.NewTimer(lastGrace)
+	defer end.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		c.mu.Lock()
+		under := len(c.live)
+		c.mu.Unlock()
+		if under == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-gone:
+			return
+		case <-ctx.Done():
+			return
+		case <-end.C:
+			return
+		}
+	}
 }
 
 // readClient reads the client until its stream ends.

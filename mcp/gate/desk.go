@@ -25,8 +25,11 @@ type Config struct {
 	Server  string           // the server's name in the catalog; required
 	Binder  Binder           // required by Serve
 	Wait    time.Duration    // 0 means DefaultWait
-	Page    string           // address of the approvers' page, for people; carries no authority
-	Log     *slog.Logger     // nil discards
+	// Listing is how long the server may take to list its tools; 0 means
+	// DefaultPatience.
+	Listing time.Duration
+	Page    string       // address of the approvers' page, for people; carries no authority
+	Log     *slog.Logger // nil discards
 	// Waiting, if not nil, is told of a call that is held while people decide.
 	Waiting func(verbatim.Outcome)
 	// Allowed, if not nil, says which of the server's tools exist for this

@@ -90,9 +90,7 @@ func (c *conn) fromServer(m *wire.Message) {
 
 func (c *conn) refuseServer(id wire.ID) {
 	if m := c.failure(id, wire.CodeMethodNotFound, "this method does not pass the gateway"); m != nil {
-		if err := c.up.Tell(m); err != nil {
-			c.log.Warn("the server could not be answered", "error", err)
-		}
+		c.up.Reply(m)
 	}
 }
 

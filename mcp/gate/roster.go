@@ -36,7 +36,10 @@ type Generational interface {
 type Roster struct {
 	server string
 	binder Binder
-	fetch  func(ctx context.Context, cursor string) (*wire.Message, error)
+	// Patience is how long the server may take to list all its tools; 0 means
+	// 30 s. It is set before use.
+	Patience time.Duration
+	fetch    func(ctx context.Context, cursor string) (*wire.Message, error)
 	// loading lets one listing run at a time.
 	loading sync.Mutex
 
@@ -106,6 +109,8 @@ func (r *Roster) Load(ctx context.Context) error {
 	if done {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.patience())
+	defer cancel()
 	tools, order, err := r.pages(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,6 +121,16 @@ func (r *Roster) Load(ctx context.Context) error {
 	r.tools, r.order, r.at = tools, order, time.Now()
 	r.loads++
 	return nil
+}
+
+// DefaultPatience is how long a server may take to list its tools.
+const DefaultPatience = 30 * time.Second
+
+func (r *Roster) patience() time.Duration {
+	if r.Patience <= 0 {
+		return DefaultPatience
+	}
+	return r.Patience
 }
 
 func (r *Roster) generation() uint64 {

@@ -43,6 +43,9 @@ type Stream struct {
 	in   *wire.Reader
 	log  *slog.Logger
 	gone chan struct{} // closed when the server's stream has ended
+	// replies are answers of ours to what the server asks. They are written
+	// beside reading: a server that asks and does not read must not stop us.
+	replies chan *wire.Message
 
 	mu      sync.Mutex
 	next    int64
@@ -55,7 +58,34 @@ var _ Line = (*Stream)(nil)
 // input. Somebody must call Listen.
 func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
 	return &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log,
-		gone: make(chan struct{}), waiting: map[string]chan *wire.Message{}}
+		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]chan *wire.Message{}}
+}
+
+// maxReplies bounds the answers that a server has not read yet.
+const maxReplies = 64
+
+// Reply answers what the server asked. It does not wait: of a server that does
+// not read its answers some are dropped.
+func (u *Stream) Reply(m *wire.Message) {
+	select {
+	case u.replies <- m:
+	default:
+		u.log.Debug("an answer to the server was dropped: it does not read")
+	}
+}
+
+// reply writes answers until the server's stream has ended.
+func (u *Stream) reply() {
+	for {
+		select {
+		case m := <-u.replies:
+			if err := u.out.Write(m); err != nil {
+				u.log.Debug("the server could not be answered", "error", err)
+			}
+		case <-u.gone:
+			return
+		}
+	}
 }
 
 // errGone says that the server's stream has ended.
@@ -109,7 +139,12 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, sent func(wire.I
 		if late > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return u.lateAnswer(ctx, answer, late)
 		}
-		return nil, ctx.Err()
+		select {
+		case a, ok := <-answer: // it came just before
+			return answered(a, ok)
+		default:
+			return nil, ctx.Err()
+		}
 	}
 }
 
@@ -187,6 +222,7 @@ func (u *Stream) take(m *wire.Message) (ok bool) {
 // answer to a request of ours.
 func (u *Stream) Listen(other func(*wire.Message)) error {
 	defer close(u.gone)
+	go u.reply()
 	for {
 		m, err := u.in.Read()
 		var bad *wire.Error
@@ -213,9 +249,7 @@ func (u *Stream) refuse(bad *wire.Error) {
 		return
 	}
 	if bad.Answerable {
-		if err := u.out.Write(bad.Response()); err != nil {
-			u.log.Warn("the server could not be answered", "error", err)
-		}
+		u.Reply(bad.Response())
 		return
 	}
 	u.mu.Lock()

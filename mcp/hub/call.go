@@ -9,6 +9,7 @@ import (
 
 const (
 	textDown    = "the server cannot be reached; nothing was sent"
+	textNoList  = "the server's tools could not be listed; nothing was sent"
 	textUnknown = "there is no such tool"
 	textGone    = "the server gave no answer"
 )
@@ -26,7 +27,7 @@ func (s *Session) call(r *request) *wire.Message {
 	closed, err := l.load(r.ctx, name)
 	if err != nil {
 		l.server.log.Warn("the server's tools could not be listed", "error", err)
-		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
+		return s.failure(r.msg.ID(), wire.CodeInternal, textNoList)
 	}
 	m := r.msg
 	if name != m.Name() {

@@ -14,7 +14,7 @@ import (
 
 // greet connects and greets in one era.
 func (s *server) greet(e era) (*link, error) {
-	ctx, cancel := context.WithTimeout(s.hub.end, greetTime)
+	ctx, cancel := context.WithTimeout(s.hub.end, s.Greeting)
 	defer cancel()
 	l, err := s.dialled(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *server) capabilities() []byte {
 const discoverTime = 10 * time.Second
 
 func (l *link) discover(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, discoverTime)
+	ctx, cancel := context.WithTimeout(ctx, min(discoverTime, l.server.Greeting/2))
 	defer cancel()
 	m, err := wire.NewRequest(wire.NumberID(0), "server/discover", []byte("{}"))
 	if err == nil {

@@ -22,6 +22,9 @@ type Transport interface {
 	gate.Line
 	// Tell sends what wants no answer.
 	Tell(m *wire.Message) error
+	// Reply answers a request of the server. It does not wait, and may drop
+	// answers that a server does not take.
+	Reply(m *wire.Message)
 	// Listen gives what the server sends beside all requests to other, until
 	// the connection ends or the server has nothing to say there.
 	Listen(other func(*wire.Message))
@@ -48,6 +51,9 @@ type Server struct {
 	// does not exist.
 	Resources []Pattern
 	Prompts   []Pattern
+	// Greeting is how long the server may take until it has greeted, in each
+	// era, and until it has listed what it offers; 0 means 30 s.
+	Greeting time.Duration
 }
 
 // Config is a hub.

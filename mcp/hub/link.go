@@ -48,11 +48,7 @@ func (l *link) reply(m *wire.Message) {
 		l.server.log.Error("an answer could not be built", "error", err)
 		return
 	}
-	go func() { // a server that does not read must not keep us from reading it
-		if err := l.Tell(a); err != nil {
-			l.server.log.Warn("the server could not be answered", "error", err)
-		}
-	}()
+	l.Reply(a)
 }
 
 func (l *link) changed() {

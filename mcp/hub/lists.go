@@ -53,6 +53,8 @@ func (s *Session) listed(r *request, kind list) *wire.Message {
 }
 
 func (s *Session) onePage(r *request, kind list) *wire.Message {
+	r, cancel := r.within(s.hub.servers[s.hub.names[0]].Greeting)
+	defer cancel()
 	l, err := s.hub.servers[s.hub.names[0]].connect(r.ctx, s.era)
 	if err != nil {
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
@@ -82,6 +84,8 @@ const maxPages = 200
 
 // all returns the items of every page of one server, edited for the session.
 func (s *Session) all(r *request, name string, kind list) ([][]byte, error) {
+	r, cancel := r.within(s.hub.servers[name].Greeting)
+	defer cancel()
 	l, err := s.hub.servers[name].connect(r.ctx, s.era)
 	if err != nil {
 		return nil, err

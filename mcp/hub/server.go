@@ -62,6 +62,9 @@ type link struct {
 }
 
 func newServer(h *Hub, s Server) *server {
+	if s.Greeting <= 0 {
+		s.Greeting = greetTime
+	}
 	return &server{Server: s, hub: h, log: h.cfg.Log.With("server", s.Name), gateway: make(chan struct{}, 1)}
 }
 
@@ -237,6 +240,7 @@ func (s *server) dialled(ctx context.Context) (*link, error) {
 	}
 	l := &link{Transport: t, server: s, tokens: tokens{live: map[string]ticket{}}}
 	l.roster = gate.NewRoster(s.Name, s.hub.cfg.Binder, l.page)
+	l.roster.Patience = s.Greeting
 	go t.Listen(l.other)
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
@@ -49,6 +50,14 @@ type request struct {
 	msg    *wire.Message
 	trip   *trip
 	beside func(*wire.Message) // to the client, before the answer
+}
+
+// within is the request with a time by which it must be answered.
+func (r *request) within(long time.Duration) (*request, context.CancelFunc) {
+	short := *r
+	var cancel context.CancelFunc
+	short.ctx, cancel = context.WithTimeout(r.ctx, long)
+	return &short, cancel
 }
 
 // maxLive bounds the requests of one session under way, and maxOwed those of

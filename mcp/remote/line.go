@@ -28,6 +28,7 @@ type Line struct {
 	stop context.CancelFunc
 
 	greetings chan struct{} // closed when a legacy server has been greeted
+	replying  chan struct{} // a place for each answer of ours under way
 
 	mu      sync.Mutex
 	session string // Mcp-Session-Id; "" before initialize and where there is none
@@ -176,6 +177,25 @@ func (l *Line) Tell(m *wire.Message) error {
 		return fmt.Errorf("the server answers a notification with status %d", response.StatusCode)
 	}
 	return nil
+}
+
+// maxReplies bounds the answers to a server that it has not taken yet.
+const maxReplies = 16
+
+// Reply answers a request of the server. It does not wait.
+func (l *Line) Reply(m *wire.Message) {
+	select {
+	case l.replying <- struct{}{}:
+	default:
+		l.log().Debug("an answer to the server was dropped: it does not take them")
+		return
+	}
+	go func() {
+		defer func() { <-l.replying }()
+		if err := l.Tell(m); err != nil {
+			l.log().Debug("the server could not be answered", "error", err)
+		}
+	}()
 }
 
 // Close ends the line and, in the legacy era, the session.
