@@ -138,6 +138,9 @@ func product(a, b *apd.Decimal) *apd.Decimal {
 	return out
 }
 
+// Base is the name of the unit that results are counted in.
+func (q *Quantity) Base() string { return q.opt.Base }
+
 // Roles tells which roles the rule of a catalog may bind.
 func (q *Quantity) Roles() Roles {
 	return Roles{In: []string{RoleAmount, RoleText, RoleUnit}, Out: []string{RoleValue},

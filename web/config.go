@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
@@ -26,6 +27,9 @@ type Gate interface {
 	Vote(ctx context.Context, v action.Vote) (action.Action, error)
 	Revoke(ctx context.Context, tenant, id, account, reason string) (action.Action, error)
 	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
+	Earlier(ctx context.Context, a action.Action) (action.Earlier, error)
+	Room(ctx context.Context, t *catalog.Tool, a action.Action) ([]verbatim.Room, error)
+	Stops(ctx context.Context, tenant string) ([]action.Stop, error)
 }
 
 // People is what the pages ask of the accounts; [*auth.Accounts] is one.
@@ -75,6 +79,7 @@ type site struct {
 	key    []byte // of form tokens; a restart makes open forms stale
 	pages  map[string]*template.Template
 
+	reads    reads        // of whoever is answered; the zero reads are English, in UTC
 	passkeys passkey.Site // the zero Site where the origin cannot have any
 }
 

@@ -43,6 +43,9 @@ type fakeGate struct {
 	fail     error
 	refuse   error // of votes and revocations
 	revoked  []string
+	earlier  action.Earlier
+	room     []verbatim.Room
+	stops    []action.Stop
 }
 
 var (
@@ -163,6 +166,24 @@ func (g *fakeGate) Records(_ context.Context, f audit.Filter) ([]audit.Record, e
 		}
 	}
 	return out, g.fail
+}
+
+func (g *fakeGate) Earlier(context.Context, action.Action) (action.Earlier, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.earlier, g.fail
+}
+
+func (g *fakeGate) Room(context.Context, *catalog.Tool, action.Action) ([]verbatim.Room, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.room, g.fail
+}
+
+func (g *fakeGate) Stops(context.Context, string) ([]action.Stop, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.stops), g.fail
 }
 
 func (g *fakeGate) change(id string, to func(*action.Action)) {
@@ -344,4 +365,20 @@ func (b *bench) get(path string) *httptest.ResponseRecorder {
 
 func (b *bench) post(path string, form url.Values) *httptest.ResponseRecorder {
 	return b.send(b.request(http.MethodPost, path, form))
+}
+
+// withTool is the bench's site with another tool for payments.
+func (b *bench) withTool(t *testing.T, tool *catalog.Tool) http.Handler {
+	t.Helper()
+	site, err := web.New(web.Config{Gate: b.gate, People: b.accounts, Origin: origin, Now: b.clock.Now,
+		Tools: func(name string) (*catalog.Tool, bool) {
+			if name == tool.Name {
+				return tool, true
+			}
+			return tools(name)
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
 }

@@ -85,7 +85,7 @@ func tags(page string) map[string]int {
 }
 
 // allowed are the only elements that pages have.
-var allowed = strings.Fields("!DOCTYPE html head meta title link script body a header img nav form span small input button main section p h1 h2 ul ol li " +
+var allowed = strings.Fields("!DOCTYPE html head meta title link script body a header img nav form span small input button main section p h1 h2 h3 ul ol li footer meter " +
 	"code bdi b br details summary table thead tbody tr th td dl dt dd div label select option textarea aside time q pre")
 
 func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {

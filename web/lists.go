@@ -32,6 +32,8 @@ type itemView struct {
 	Impact   word
 	At       moment
 	Until    moment
+	High     bool
+	ByDay    bool // the list says the day; the item says the time
 	Mine     bool // this person can decide on it now
 	Voted    bool
 	Marks    int
@@ -44,11 +46,43 @@ type inboxView struct {
 	Items    []itemView
 	Mine     int
 	Others   int
+	High     int
 	More     bool // there are more than are counted
 	Filter   string
 	Tool     string
-	Tools    []string
+	Tools    []toolCount
 	HighOnly bool
+	Tabs     []tab
+	Hidden   int // waiting, and not shown because of the filters
+}
+
+type toolCount struct {
+	Name  string
+	Count int
+}
+
+// tab is a filter that is one touch away.
+type tab struct {
+	Path, Text string
+	Count      int
+	Here       bool
+}
+
+// tabs lead to whose turn it is; they keep the other filters.
+func (p *inboxView) tabs() {
+	for _, t := range []tab{{Path: "", Text: "waiting", Count: p.Mine + p.Others}, {Path: "me", Text: "for you", Count: p.Mine}, {Path: "others", Text: "for others", Count: p.Others}} {
+		q := url.Values{}
+		for name, value := range map[string]string{"for": t.Path, "tool": p.Tool, "impact": map[bool]string{true: "high"}[p.HighOnly]} {
+			if value != "" {
+				q.Set(name, value)
+			}
+		}
+		t.Here, t.Path = t.Path == p.Filter, "/"
+		if len(q) > 0 {
+			t.Path += "?" + q.Encode()
+		}
+		p.Tabs = append(p.Tabs, t)
+	}
 }
 
 func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
@@ -59,7 +93,7 @@ func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
 		return
 	}
 	q := r.URL.Query()
-	page := inboxView{base: s.base(v, "Inbox", "inbox"), Filter: typed(q.Get("for")), Tool: typed(q.Get("tool")),
+	page := inboxView{base: s.base(v, "Inbox", "inbox"), Filter: whose(q.Get("for")), Tool: typed(q.Get("tool")),
 		HighOnly: q.Get("impact") == "high", More: len(rows) == inboxSize}
 	slices.Reverse(rows) // the longest waiting first
 	for _, a := range rows {
@@ -70,9 +104,19 @@ func (s *site) inbox(w http.ResponseWriter, r *http.Request, v visit) {
 		}
 		page.add(a, item)
 	}
-	slices.Sort(page.Tools)
+	slices.SortFunc(page.Tools, func(a, b toolCount) int { return strings.Compare(a.Name, b.Name) })
+	page.Hidden = page.Mine + page.Others - len(page.Items)
+	page.tabs()
 	page.Title = fmt.Sprintf("Inbox (%d for you)", page.Mine)
 	s.render(w, http.StatusOK, "inbox", page)
+}
+
+// whose knows the filters of people; everything else is none.
+func whose(text string) string {
+	if text == "me" || text == "others" {
+		return text
+	}
+	return ""
 }
 
 // typed is what a person typed into a filter. A field shows it again as it
@@ -92,9 +136,10 @@ func (p *inboxView) add(a action.Action, item itemView) {
 	} else {
 		p.Others++
 	}
-	if a.Tool == typed(a.Tool) && !slices.Contains(p.Tools, a.Tool) {
-		p.Tools = append(p.Tools, a.Tool)
+	if a.HighImpact {
+		p.High++
 	}
+	p.count(a.Tool)
 	hidden := p.Filter == "me" && !item.Mine || p.Filter == "others" && item.Mine ||
 		p.Tool != "" && p.Tool != a.Tool || p.HighOnly && !a.HighImpact
 	if !hidden {
@@ -102,10 +147,23 @@ func (p *inboxView) add(a action.Action, item itemView) {
 	}
 }
 
+// count adds one to a tool. One whose name a field could not show has no
+// filter.
+func (p *inboxView) count(tool string) {
+	if tool != typed(tool) {
+		return
+	}
+	i := slices.IndexFunc(p.Tools, func(t toolCount) bool { return t.Name == tool })
+	if i < 0 {
+		i, p.Tools = len(p.Tools), append(p.Tools, toolCount{Name: tool})
+	}
+	p.Tools[i].Count++
+}
+
 func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, error) {
 	read := s.glance(a)
 	item := itemView{ID: a.ID, Headline: read.headline(), Tool: a.Tool, Agent: a.Agent, For: a.Principal,
-		State: rowWord(a), Impact: impactWord(a, read.tool), At: s.when(a.CreatedAt)}
+		State: rowWord(a), Impact: impactWord(a, read.tool), High: a.HighImpact, At: s.when(a.CreatedAt)}
 	if !read.unread && !read.unreadable {
 		literal := display.Literal(read.args, "", read.masks.PointersOnly())
 		item.Marks = display.CountAlarming(literal)

@@ -36,7 +36,7 @@ func TestInboxCountsAndFilters(t *testing.T) {
 	t.Parallel()
 	b := inboxBench(t)
 	page := text(b.get("/").Body.String())
-	for _, want := range []string{"2 for you", "1 for others", "3 shown here"} {
+	for _, want := range []string{"2 for you", "1 for others", "3 waiting", "shell.run (2)", "high only (2)"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the inbox does not say %q", want)
 		}

@@ -41,7 +41,14 @@ type proposalView struct {
 	Warnings  []string
 	Rows      []rowView
 	RowsLeft  int
-	Preview   []rowView
+	Preview   []rowView // members that are compared before the run
+	Beside    []rowView // the rest of the preview
+	Compared  bool      // only some of its members are
+	Proposed  moment
+	Latest    moment // the hard end of both clocks
+	Earlier   *earlierView
+	Room      []roomView
+	Words     *wordsView
 	Folded    string // what is folded, "" if nothing
 	Shown     string
 	Who       []string // must agree
@@ -72,9 +79,16 @@ type forms struct{ Approve, Reject, Revoke confirmView }
 
 type rowView struct {
 	display.Row
-	Notes []string // changes in words
-	Money string
-	Fold  bool
+	Notes   []string // changes in words
+	Spelled string   // the value as the reader says it
+	From    []sourceView
+	Fold    bool
+}
+
+// sourceView is a requested member that a value was looked up from.
+type sourceView struct {
+	Name []display.Piece
+	Cell display.Cell
 }
 
 type voteView struct {
@@ -139,11 +153,12 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 		State: rowWord(a), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval, Ended: a.State.Terminal(),
 		Hash: a.Hash.String(), Who: requirementWords(a.Terms), Result: s.result(a, read.masks),
 		Single: count == 1 && owns(a, person(v.account))}
+	p.Proposed = s.when(a.CreatedAt)
 	if read.tool != nil {
 		p.ToolTitle = read.tool.Title
 	}
 	p.deadline(s, a)
-	p.contents(read, all)
+	p.contents(s, read, all)
 	for _, t := range a.Targets {
 		p.Targets = append(p.Targets, targetView{read.target(t), t.Type})
 	}
@@ -156,6 +171,9 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	if p.Siblings, err = s.siblings(ctx, a); err != nil {
 		return proposalView{}, err
 	}
+	if err = s.around(ctx, &p, read); err != nil {
+		return proposalView{}, err
+	}
 	c, err := s.confirming(ctx, v)
 	if err != nil {
 		return proposalView{}, err
@@ -166,7 +184,7 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 
 func (p *proposalView) deadline(s *site, a action.Action) {
 	if a.Terms != nil {
-		p.digest, p.Digest = a.Terms.Digest, a.Terms.Digest.String()
+		p.digest, p.Digest, p.Latest = a.Terms.Digest, a.Terms.Digest.String(), s.when(a.Terms.ExpiresAt)
 	}
 	if !a.State.Terminal() {
 		p.Until = s.when(a.Deadline)
@@ -174,12 +192,11 @@ func (p *proposalView) deadline(s *site, a action.Action) {
 }
 
 // contents fills the tables and says what is folded.
-func (p *proposalView) contents(read reading, all bool) {
+func (p *proposalView) contents(s *site, read reading, all bool) {
 	p.Shown = shownFolded
 	if all {
 		p.Shown = shownAll
 	}
-	money := display.MoneyNotes(read.args, read.moneyPairs(), read.masks.PointersOnly())
 	var rows, preview []display.Row
 	if !read.unreadable {
 		requested := read.requested
@@ -193,13 +210,16 @@ func (p *proposalView) contents(read reading, all bool) {
 	}
 	long, chars := longValues(rows, preview)
 	p.Warnings = warnings(read, rows, preview)
+	spelled := s.spelled(read, rows)
+	rows, from := sources(read.tool, rows)
 	left := max(0, len(rows)-maxRows) + max(0, len(preview)-maxRows)
 	if !all && (long > 0 || left > 0) {
 		p.Folded = foldedText(long, chars, left)
 		p.RowsLeft = max(0, len(rows)-maxRows)
 		rows, preview = rows[:min(len(rows), maxRows)], preview[:min(len(preview), maxRows)]
 	}
-	p.Rows, p.Preview = rowViews(rows, money, !all), rowViews(preview, nil, !all)
+	p.Rows, p.Preview = rowViews(rows, spelled, from, !all), rowViews(preview, nil, nil, !all)
+	p.parted(read.tool)
 }
 
 func longValues(tables ...[]display.Row) (values, characters int) {
@@ -225,10 +245,10 @@ func foldedText(long, chars, left int) string {
 	}
 }
 
-func rowViews(rows []display.Row, money map[string]string, fold bool) []rowView {
+func rowViews(rows []display.Row, spelled map[string]string, from map[string][]sourceView, fold bool) []rowView {
 	out := make([]rowView, 0, len(rows))
 	for _, r := range rows {
-		view := rowView{Row: r, Money: money[r.Pointer], Fold: fold}
+		view := rowView{Row: r, Spelled: spelled[r.Pointer], From: from[r.Pointer], Fold: fold}
 		for _, c := range r.Changes {
 			view.Notes = append(view.Notes, changeWord(c))
 		}

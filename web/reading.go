@@ -80,7 +80,7 @@ func (s *site) read(a action.Action) reading {
 	if r.tool != nil {
 		r.masks = display.NewMasks(r.tool.Secrets, r.args, r.requested)
 		if !r.unreadable && r.tool.Sentence != "" && !r.changedTool {
-			r.sentence, ok = display.Sentence(r.tool.Sentence, r.args, r.masks.PointersOnly())
+			r.sentence, ok = s.reads.reader.Sentence(r.tool.Sentence, r.args, r.masks.PointersOnly())
 			r.badSentence = !ok
 		}
 	}

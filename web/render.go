@@ -40,11 +40,11 @@ func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 // pageNames are the templates that stand in the layout.
-var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "account"}
+var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "account", "reading"}
 
 func (s *site) parsePages() (map[string]*template.Template, error) {
 	pages := map[string]*template.Template{}
-	functions := template.FuncMap{"vis": display.Text, "when": s.when, "pair": pair}
+	functions := template.FuncMap{"vis": display.Text, "pair": pair}
 	for _, name := range pageNames {
 		page, err := template.New("layout.html").Funcs(functions).
 			ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html")
@@ -66,10 +66,14 @@ type base struct {
 	Name   string // of the account; "" before the login
 	Tenant string
 	Logout string // form token
+	Reads  string // how times and numbers are meant
+	Zone   string // name of the cookie for the browser's time zone
+	Secure bool   // cookies are for TLS alone
 }
 
 func (s *site) base(v visit, title, nav string) base {
-	b := base{Title: title, Nav: nav, Name: v.account.Name, Tenant: v.account.Tenant}
+	b := base{Title: title, Nav: nav, Name: v.account.Name, Tenant: v.account.Tenant,
+		Reads: s.readsText(), Zone: s.zoneCookie(), Secure: s.origin.Secure()}
 	if v.account.ID != "" {
 		b.Logout = s.formToken(v, "logout")
 	}
@@ -115,9 +119,12 @@ func (s *site) broken(w http.ResponseWriter, v visit) {
 type moment struct {
 	Machine string // RFC 3339
 	Text    string
+	Day     string // "Monday, 2 Jan 2026"
+	Clock   string // "15:04"
 	Far     string // "in 3 min", "2 h ago"
 	Left    int    // whole seconds until then, by the server's clock
 	Over    bool
+	Soon    bool // within ten minutes
 	Zero    bool
 }
 
@@ -125,10 +132,10 @@ func (s *site) when(t time.Time) moment {
 	if t.IsZero() {
 		return moment{Zero: true}
 	}
-	t = t.UTC()
 	left := t.Sub(s.now())
-	m := moment{Machine: t.Format(time.RFC3339), Text: t.Format("2 Jan 2006, 15:04:05 UTC"),
-		Left: max(0, int(left.Seconds())), Over: left <= 0}
+	reader := s.reads.reader
+	m := moment{Machine: t.UTC().Format(time.RFC3339), Text: reader.Time(t), Day: reader.Day(t), Clock: reader.Clock(t),
+		Left: max(0, int(left.Seconds())), Over: left <= 0, Soon: left > 0 && left <= soon}
 	if m.Over {
 		m.Far = span(-left) + " ago"
 	} else {
@@ -136,6 +143,9 @@ func (s *site) when(t time.Time) moment {
 	}
 	return m
 }
+
+// soon is from when on a deadline is near.
+const soon = 10 * time.Minute
 
 // span says a duration in its two largest units.
 func span(d time.Duration) string {
@@ -147,8 +157,10 @@ func span(d time.Duration) string {
 	for _, u := range units {
 		n := d / u.size
 		d -= n * u.size
-		if n > 0 || len(parts) > 0 {
+		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+		} else if len(parts) > 0 {
+			break // "2 h", not "2 h 0 min"
 		}
 		if len(parts) == 2 {
 			break
@@ -157,5 +169,5 @@ func span(d time.Duration) string {
 	if len(parts) == 0 {
 		return "0 s"
 	}
-	return strings.TrimSuffix(strings.Join(parts, " "), " 0 s")
+	return strings.Join(parts, " ")
 }

@@ -56,6 +56,8 @@ func entries() []entry {
 		post("/actions/{id}/approve", (*site).approve),
 		post("/actions/{id}/reject", (*site).reject),
 		post("/actions/{id}/revoke", (*site).revoke),
+		get("/reading", (*site).readingPage),
+		post("/reading", (*site).chooseReading),
 		get("/account", (*site).account),
 		post("/account/passkeys/add", (*site).addPasskey),
 		post("/account/passkeys/remove", (*site).removePasskey),
@@ -79,6 +81,7 @@ func (s *site) handler() (http.Handler, error) {
 // answers alike, whether it exists or not.
 func (s *site) enter(e entry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := s.as(r)
 		v, err := s.whoAsks(r)
 		switch {
 		case err == nil || e.Open && errors.Is(err, auth.ErrNoLogin):

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,7 +129,7 @@ func TestOtherMethodsAreRefusedOnEveryRoute(t *testing.T) {
 	b := newBench(t, payment("act_1"))
 	for _, route := range web.Routes() {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions} {
-			if method == route.Method || route.Path == "/login" {
+			if slices.ContainsFunc(web.Routes(), func(r web.Route) bool { return r.Path == route.Path && r.Method == method }) {
 				continue
 			}
 			w := b.send(b.request(method, concrete(route), url.Values{}))

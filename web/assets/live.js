@@ -8,11 +8,16 @@
     for (const [name, size] of units) {
       const n = Math.floor(seconds / size);
       seconds -= n * size;
-      if (n > 0 || parts.length > 0) parts.push(n + " " + name);
-      if (parts.length === 2) break;
+      if (n > 0) parts.push(n + " " + name);
+      if (parts.length === 2 || n === 0 && parts.length > 0) break;
     }
     return parts.length ? parts.join(" ") : "0 s";
   };
+  // The server spells out times in the zone of this browser from the next
+  // page on.
+  const page = document.documentElement.dataset;
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (page.zone && zone) document.cookie = page.zone + "=" + encodeURIComponent(zone) + "; path=/; max-age=34560000; samesite=strict" + ("secure" in page ? "; secure" : "");
   // The server says how long is left; this machine's clock may be wrong.
   const start = performance.now();
   const tick = () => {

@@ -8,13 +8,24 @@ import (
 	"github.com/seed-de4804fb/verbatim/resolve"
 )
 
+// Money formats minor units of a currency for the zero Reader.
+func Money(amount, currency canon.Value) (string, bool) { return Reader{}.Money(amount, currency) }
+
 // Money formats minor units of a currency, such as "USD 8,400.00". It
 // reports false unless the amount is an integer and the currency has minor
 // units.
-func Money(amount, currency canon.Value) (string, bool) {
+func (r Reader) Money(amount, currency canon.Value) (string, bool) {
 	minor, whole := amount.Int64()
-	digits, known := resolve.CurrencyDigits(currency.Text())
-	if amount.Kind() != canon.Number || currency.Kind() != canon.String || !whole || !known {
+	if amount.Kind() != canon.Number || currency.Kind() != canon.String || !whole {
+		return "", false
+	}
+	return r.Minor(minor, currency.Text())
+}
+
+// Minor is Money for plain values.
+func (r Reader) Minor(minor int64, currency string) (string, bool) {
+	digits, known := resolve.CurrencyDigits(currency)
+	if !known {
 		return "", false
 	}
 	text := strconv.FormatInt(minor, 10)
@@ -26,21 +37,12 @@ func Money(amount, currency canon.Value) (string, bool) {
 		text = strings.Repeat("0", missing) + text
 	}
 	major, fraction := text[:len(text)-digits], text[len(text)-digits:]
-	out := currency.Text() + " " + sign + group(major)
-	if digits > 0 {
-		out += "." + fraction
+	out := sign + r.group(major)
+	if _, decimal := r.Numbers.marks(); digits > 0 {
+		out += decimal + fraction
 	}
-	return out, true
-}
-
-// group puts a comma between thousands.
-func group(digits string) string {
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
+	if r.Numbers.After {
+		return out + " " + currency, true
 	}
-	return b.String()
+	return currency + " " + out, true
 }

@@ -17,6 +17,7 @@ type Row struct {
 	Name        []Piece
 	Requested   Cell
 	Effective   Cell
+	Value       canon.Value // the effective value, unmasked: for looking at, not for showing
 	Changes     []canon.Change
 	Differs     bool
 	Unexplained bool // differs, and no change says why
@@ -126,7 +127,7 @@ func element(s side, i int) side {
 }
 
 func (t *table) leaf(pointer string, req, eff side) {
-	row := Row{Pointer: pointer, Name: t.name(pointer),
+	row := Row{Pointer: pointer, Name: t.name(pointer), Value: eff.v,
 		Requested: cell(pointer, req, t.before), Effective: cell(pointer, eff, t.masks)}
 	row.Differs = req.present != eff.present || req.present && !canon.Equal(req.v, eff.v)
 	row.Changes = t.changesAt(pointer, row.Differs)
@@ -215,16 +216,23 @@ func plainName(token string) bool {
 	return token != ""
 }
 
-// MoneyNotes formats the amounts of rows whose pointers are paired with the
-// pointer of their currency. The key of the result is the amount's pointer.
-func MoneyNotes(args canon.Value, pairs map[string]string, m Masks) map[string]string {
+// Notes spells out amounts whose pointers are paired with the pointer of
+// their currency, and moments. The key of the result is the pointer.
+func (r Reader) Notes(args canon.Value, pairs map[string]string, rows []Row, m Masks) map[string]string {
 	notes := map[string]string{}
-	for amount, currency := range pairs {
-		a, found := args.Lookup(amount)
-		c, _ := args.Lookup(currency)
-		tokens, _ := canon.SplitPointer(amount)
-		if text, ok := Money(a, c); found && ok && !m.hides(tokens, a) {
-			notes[amount] = a.NumberText() + " minor units of " + c.Text() + " are " + text
+	for _, row := range rows {
+		v := row.Value
+		tokens, _ := canon.SplitPointer(row.Pointer)
+		if row.Effective.Absent || m.hides(tokens, v) {
+			continue
+		}
+		if currency, paired := pairs[row.Pointer]; paired {
+			c, _ := args.Lookup(currency)
+			if text, ok := r.Money(v, c); ok {
+				notes[row.Pointer] = text
+			}
+		} else if text, ok := r.Instant(v); ok {
+			notes[row.Pointer] = text
 		}
 	}
 	return notes

@@ -12,13 +12,18 @@ import (
 // length; it is shown whole in the table.
 const longInSentence = 120
 
+// Sentence fills a template for the zero Reader.
+func Sentence(template string, args canon.Value, m Masks) ([]Piece, bool) {
+	return Reader{}.Sentence(template, args, m)
+}
+
 // Sentence fills a template such as "Pay {amountMinor|money} to {vendorId}".
 // A place holder names a member or, starting with "/", a JSON Pointer. With
 // "|money" it is minor units, in the currency of the member "currency"
 // beside it. It reports false where the template does not fit the arguments:
 // half a sentence would mislead.
-func Sentence(template string, args canon.Value, m Masks) ([]Piece, bool) {
-	w := writer{}
+func (r Reader) Sentence(template string, args canon.Value, m Masks) ([]Piece, bool) {
+	w := writer{reader: r}
 	for rest := template; rest != ""; {
 		before, after, open := strings.Cut(rest, "{")
 		w.text(before)
@@ -79,7 +84,7 @@ func (w *writer) moneyInSentence(v canon.Value, pointer string, args canon.Value
 	tokens, _ := canon.SplitPointer(pointer)
 	beside := pointer[:strings.LastIndexByte(pointer, '/')]
 	currency, _ := args.Lookup(canon.JoinPointer(beside, "currency"))
-	text, ok := Money(v, currency)
+	text, ok := w.reader.Money(v, currency)
 	if !ok {
 		return false
 	}
@@ -87,6 +92,6 @@ func (w *writer) moneyInSentence(v canon.Value, pointer string, args canon.Value
 		w.scalar(v, tokens, m)
 		return true
 	}
-	w.plain.WriteString(text)
+	w.mark(Amount, text)
 	return true
 }

@@ -24,6 +24,7 @@ const (
 	Lookalike Mark = "lookalike" // passes for another character
 	Masked    Mark = "masked"    // a secret
 	Cut       Mark = "cut"       // says that there is more
+	Amount    Mark = "amount"    // money, spelled out
 )
 
 // Piece is a run of text. Text never holds a character that is not seen.
@@ -55,6 +56,7 @@ var titles = map[Mark]string{
 	Lookalike: "character that looks like another one",
 	Masked:    "secret",
 	Cut:       "there is more",
+	Amount:    "minor units, spelled out",
 }
 
 // Text shows a string without quotes.
@@ -143,8 +145,9 @@ const (
 
 // writer collects pieces.
 type writer struct {
-	out   []Piece
-	plain strings.Builder
+	reader Reader
+	out    []Piece
+	plain  strings.Builder
 }
 
 func (w *writer) done() []Piece {
