@@ -95,6 +95,11 @@ long-budgets: ## a million random steps on limits, compared with a ledger
 bench-gateway: ## what the gateway adds to a read, beside forwarders and a typed proxy
 	go test -tags bench -count=1 -v -timeout 20m ./internal/gatewaybench
 
+.PHONY: bench-store
+
+bench-store: ## both stores beside the disk, raw commits and a million rows, as ratios
+	VERBATIM_TEST_TOOLS=required go test -tags bench -count=1 -v -timeout 30m -run '^TestStore$$' ./internal/storebench
+
 .PHONY: long-model long-histories
 
 long-model: ## 220,000 sequences on SQLite and 20,000 on PostgreSQL beside a small model

@@ -1,0 +1,212 @@
+//go:build bench
+
+package storebench_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/ncruces/go-sqlite3"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+	"github.com/seed-de4804fb/verbatim/store/postgres"
+	"github.com/seed-de4804fb/verbatim/store/sqlite"
+	"github.com/seed-de4804fb/verbatim/verbatimtest"
+)
+
+const (
+	tenant = "acme"
+	crowd  = 64 // callers at once
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sealer(t testing.TB) *keys.Sealer {
+	t.Helper()
+	s, err := keys.NewSealer(bytes.Repeat([]byte{9}, 32))
+	must(t, err)
+	return s
+}
+
+func openSQLite(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path, sqlite.Options{Sealer: sealer(t)})
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func openPostgres(t testing.TB, dsn string) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), postgres.Options{DSN: dsn, Sealer: sealer(t), Connections: crowd})
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// appendSynced is one write at the end of a file and its fdatasync.
+func appendSynced(t testing.TB, dir string) func(int) error {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "file"))
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	line := make([]byte, 512)
+	return func(int) error {
+		if _, err := f.Write(line); err != nil {
+			return err
+		}
+		return syscall.Fdatasync(int(f.Fd()))
+	}
+}
+
+// rawSQLite is one commit of one row with SQLite's own means.
+func rawSQLite(t testing.TB, dir string) *sqlite3.Stmt {
+	t.Helper()
+	db, err := sqlite3.Open("file:" + filepath.Join(dir, "raw.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)")
+	must(t, err)
+	must(t, db.Exec("CREATE TABLE x (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"))
+	s, _, err := db.Prepare("INSERT INTO x (id, body) VALUES (?, ?)")
+	must(t, err)
+	t.Cleanup(func() { s.Close(); db.Close() })
+	return s
+}
+
+func insertRaw(s *sqlite3.Stmt) error {
+	if err := s.BindText(1, rand.Text()); err != nil {
+		return err
+	}
+	if err := s.BindBlob(2, make([]byte, 300)); err != nil {
+		return err
+	}
+	s.Step()
+	return s.Reset()
+}
+
+// grouped is the same for many callers who share commits, as the store's do.
+func grouped(t testing.TB, dir string) func(int) error {
+	t.Helper()
+	stmt := rawSQLite(t, dir)
+	waiting := make(chan chan error, crowd)
+	t.Cleanup(func() { close(waiting) })
+	go func() {
+		for first := range waiting {
+			batch := []chan error{first}
+			for more := true; more && len(batch) < crowd; {
+				select {
+				case next, ok := <-waiting:
+					if more = ok; ok {
+						batch = append(batch, next)
+					}
+				default:
+					more = false
+				}
+			}
+			err := stmt.Conn().Exec("BEGIN IMMEDIATE")
+			for range batch {
+				if err == nil {
+					err = insertRaw(stmt)
+				}
+			}
+			if err == nil {
+				err = stmt.Conn().Exec("COMMIT")
+			}
+			for _, done := range batch {
+				done <- err
+			}
+		}
+	}()
+	return func(int) error {
+		done := make(chan error, 1)
+		waiting <- done
+		return <-done
+	}
+}
+
+// rawPostgres is one commit of one row with PostgreSQL's own means.
+func rawPostgres(t testing.TB, dsn string) func(int) error {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(dsn)
+	must(t, err)
+	cfg.MaxConns = crowd
+	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(context.Background(), "CREATE TABLE x (seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BYTEA NOT NULL)")
+	must(t, err)
+	return func(int) error {
+		_, err := pool.Exec(context.Background(), "INSERT INTO x (id, body) VALUES ($1, $2)", rand.Text(), make([]byte, 300))
+		return err
+	}
+}
+
+// allowed is a call of the tool "pay" that policy allowed.
+func allowed(t testing.TB, s verbatim.Store) action.Action {
+	t.Helper()
+	version, err := s.SetPolicy(context.Background(), tenant, "bank.pay", canon.Sum([]byte("rules")))
+	must(t, err)
+	args, err := snapshot.FreezeGo(map[string]any{"to": "VENDOR-001", "amount": 5})
+	must(t, err)
+	return action.Action{Kind: action.KindCall, Tenant: tenant, Principal: "maria", Agent: "helper", Tool: "bank.pay", Mutation: true,
+		Hash: snapshot.Propose("helper", "bank.pay", args).Hash, Fingerprint: canon.Sum([]byte("pay")),
+		Decision: action.Decision{Effect: "allow", Code: "ok", PolicyVersion: version},
+		Payload:  action.Payload{Raw: []byte(args.Text()), Requested: args.Text(), Args: args.Text()}}
+}
+
+// decision is the durable decision of one call, which is its commit point.
+func decision(t testing.TB, s verbatim.Store) func(int) error {
+	t.Helper()
+	call := allowed(t, s)
+	return func(int) error {
+		a := call
+		a.ID = rand.Text()
+		a.Fingerprint = canon.Sum([]byte(a.ID))
+		_, err := s.Begin(context.Background(), action.Start{Action: a, Lease: time.Hour})
+		return err
+	}
+}
+
+// execution is one whole call through a gate, from bytes to answer, with a
+// tool that does nothing.
+func execution(t testing.TB, s verbatim.Store) func(int) error {
+	t.Helper()
+	pay, err := verbatim.Untyped(catalog.Spec{Name: "pay", Impact: catalog.Ordinary, Reason: "play money", Effect: catalog.Blind,
+		Schema: []byte(`{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`)},
+		execute.HandlerFunc(func(context.Context, execute.Input) (execute.Output, error) {
+			return execute.Output{Bytes: []byte(`{"done":true}`)}, nil
+		}))
+	must(t, err)
+	gate := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{pay},
+		Policy: policy.FromFunc("1", func(context.Context, policy.Input) (policy.Decision, error) {
+			return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
+		}), Gate: func(c *verbatim.Config) { c.Store = s }}).Gate
+	var n atomic.Int64
+	return func(int) error {
+		o, err := gate.Call(context.Background(), verbatim.Session{Tenant: tenant, Principal: "maria", Owner: "maria", Agent: "helper"},
+			verbatim.Call{Tool: "pay", Arguments: fmt.Appendf(nil, `{"n":%d}`, n.Add(1))})
+		if err == nil && o.Status != verbatim.StatusOK {
+			err = fmt.Errorf("the call ended as %s", o.Status)
+		}
+		return err
+	}
+}
