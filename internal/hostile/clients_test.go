@@ -45,16 +45,7 @@ func (g *gateway) send(t testing.TB, method, token, body string, headers ...stri
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		switch {
-		case headers[i] == "Host":
-			r.Host = headers[i+1]
-		case strings.HasPrefix(headers[i], "="):
-			r.Header[headers[i][1:]] = []string{headers[i+1]}
-		default:
-			r.Header.Add(headers[i], headers[i+1])
-		}
-	}
+	dress(r, headers)
 	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	if err != nil {
 		t.Errorf("no answer: %v", err)
@@ -66,6 +57,27 @@ func (g *gateway) send(t testing.TB, method, token, body string, headers ...stri
 		t.Errorf("half an answer: %v", err)
 	}
 	return reply{response.StatusCode, response.Header, string(text)}
+}
+
+// dress sets headers, in pairs: NAME adds, =NAME replaces, -NAME takes away.
+func dress(r *http.Request, headers []string) {
+	for i := 0; i+1 < len(headers); i += 2 {
+		name, value := headers[i], headers[i+1]
+		switch {
+		case name == "Host":
+			r.Host = value
+		case name == "Path":
+			r.URL.Path, r.URL.RawPath, r.URL.RawQuery = "", "", ""
+			r.URL.Opaque = "//" + r.URL.Host + value
+		case name[0] == '=':
+			r.Header.Del(name[1:])
+			r.Header[name[1:]] = []string{value}
+		case name[0] == '-':
+			r.Header.Del(name[1:])
+		default:
+			r.Header.Add(name, value)
+		}
+	}
 }
 
 // lookup is the honest call of a server's look through the endpoint.

@@ -175,7 +175,16 @@ func scripts() []*script {
 	return out
 }
 
+// Servers without a trick, for clients that have some.
+const (
+	honestWeb  = "honest-web"
+	honestPipe = "honest-pipe"
+)
+
 func find(name string) *script {
+	if name == honestPipe {
+		return &script{}
+	}
 	for i, s := range scripts() {
 		if serverOf(i) == name {
 			return s
