@@ -83,6 +83,14 @@ func (g *Gate) With(tools Tools) *Gate {
 	return &other
 }
 
+// Counting is With for somebody who counts the runs of several gates: each
+// run is added to the group until it has ended and is recorded.
+func (g *Gate) Counting(tools Tools, runs *sync.WaitGroup) *Gate {
+	other := *g
+	other.cfg.Tools, other.runs = tools, runs
+	return &other
+}
+
 // Wait returns when every run that calls of this very gate have begun has
 // ended and is recorded. A call that ends early leaves its run behind; whoever
 // owns the tools must not close them before.

@@ -149,21 +149,39 @@ func timeout(t *catalog.Tool) time.Duration {
 	return t.Timeout
 }
 
-// read records the decision of an allowed read and then runs it. There is no
-// row: a read changes nothing that could be uncertain.
+// read runs an allowed read and records the decision beside it: nobody gets
+// the answer before the record is committed (semantics §9). There is no row:
+// a read changes nothing that could be uncertain.
 func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcome, error) {
-	a, err := g.cfg.Store.Decide(ctx, g.row(p, d, nil))
-	if errors.Is(err, action.ErrStopped) {
-		return g.refuse(ctx, p, d, CodeStopped, "")
-	}
-	if err != nil {
-		return Outcome{Tool: p.name()}, err
-	}
-	pm := permit.Issue(permit.Read, a.ID, 0, "", p.frozen.Args.Text())
-	end, err := execute.Run(ctx, pm, p.handler, execute.Options{Timeout: timeout(p.tool)})
+	row := g.row(p, d, nil)
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	record := make(chan decided, 1)
+	go func() {
+		a, err := g.cfg.Store.Decide(context.WithoutCancel(ctx), row)
+		record <- decided{a, err}
+		if err != nil {
+			cancel() // nobody will get the answer
+		}
+	}()
+	pm := permit.Issue(permit.Read, row.ID, 0, "", p.frozen.Args.Text())
+	end, err := execute.Run(reading, pm, p.handler, execute.Options{Timeout: timeout(p.tool)})
 	if err != nil {
 		end = execute.NotRun(err)
 	}
-	a.State, a.Result = end.State, &end.Result
-	return outcomeOf(a), nil
+	kept := <-record
+	if errors.Is(kept.err, action.ErrStopped) {
+		return g.refuse(ctx, p, d, CodeStopped, "")
+	}
+	if kept.err != nil {
+		return Outcome{Tool: p.name()}, kept.err
+	}
+	kept.row.State, kept.row.Result = end.State, &end.Result
+	return outcomeOf(kept.row), nil
+}
+
+// decided is what the store made of a decision.
+type decided struct {
+	row action.Action
+	err error
 }

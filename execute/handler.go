@@ -17,6 +17,14 @@ type Handler interface {
 	Handle(ctx context.Context, in Input) (Output, error)
 }
 
+// Obedient is a Handler that returns soon after its context ends, whatever the
+// tool does, for the inputs of which Obeys says so. [Run] calls it for a read
+// on the caller's own goroutine: another one would cost more than it gives.
+type Obedient interface {
+	Handler
+	Obeys(in Input) bool
+}
+
 // HandlerFunc makes a function a Handler.
 type HandlerFunc func(ctx context.Context, in Input) (Output, error)
 

@@ -69,37 +69,46 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 	if err != nil {
 		return Ended{}, fmt.Errorf("%w: frozen bytes are not canonical", ErrPermit)
 	}
+	in := Input{permit: p, args: args}
 	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
+	if o, ok := h.(Obedient); ok && p.Kind() == permit.Read && o.Obeys(in) {
+		defer cancel()
+		return heard(ctx, p.Kind(), call(ctx, h, in, opt.SendBy), opt), nil
+	}
 	answers := make(chan answer, 1)
-	go call(ctx, h, Input{permit: p, args: args}, opt.SendBy, answers)
+	go func() {
+		a := answer{err: errPanic}
+		defer func() { answers <- a }() // also where the tool ends its goroutine
+		a = call(ctx, h, in, opt.SendBy)
+	}()
 	select {
 	case a := <-answers:
-		overtaken := ctx.Err() != nil && errors.Is(a.err, ctx.Err()) && !errors.Is(a.err, ErrNotRun)
-		cancel()
-		if overtaken { // it only says that its time was over
-			return unanswered(p.Kind()), nil
-		}
-		return classify(p.Kind(), a, opt), nil
+		defer cancel()
+		return heard(ctx, p.Kind(), a, opt), nil
 	case <-ctx.Done():
 		go waitLate(cancel, answers, p.Kind(), opt)
 		return unanswered(p.Kind()), nil
 	}
 }
 
-// call sends exactly one answer. A panic, or a tool that ends its goroutine,
-// is an unclear end: nobody knows how far it came.
-func call(ctx context.Context, h Handler, in Input, sendBy time.Time, answers chan<- answer) {
-	a := answer{err: errPanic}
-	defer func() {
-		_ = recover() // the panic value may hold an argument
-		answers <- a
-	}()
+// heard judges an answer that came before the time was seen to be over.
+func heard(ctx context.Context, kind permit.Kind, a answer, opt Options) Ended {
+	if ctx.Err() != nil && errors.Is(a.err, ctx.Err()) && !errors.Is(a.err, ErrNotRun) {
+		return unanswered(kind) // it only says that its time was over
+	}
+	return classify(kind, a, opt)
+}
+
+// call asks the tool. A panic, or a tool that ends its goroutine, is an
+// unclear end: nobody knows how far it came.
+func call(ctx context.Context, h Handler, in Input, sendBy time.Time) (a answer) {
+	a = answer{err: errPanic}
+	defer func() { _ = recover() }() // the panic value may hold an argument
 	if passed(sendBy) {
-		a = answer{err: errLateStart}
-		return
+		return answer{err: errLateStart}
 	}
 	out, err := h.Handle(ctx, in)
-	a = answer{out, err}
+	return answer{out, err}
 }
 
 var errLateStart = fmt.Errorf("%w: its time was over before it began", ErrNotRun)

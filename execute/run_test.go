@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -217,6 +218,60 @@ func TestReplayTable(t *testing.T) {
 		}
 		if got := execute.Repeat(a, false, false); got != execute.Mismatch {
 			t.Errorf("%s: another request gave %d", s, got)
+		}
+	}
+}
+
+// obedient obeys its context where it says so.
+type obedient struct {
+	execute.Handler
+	obeys bool
+}
+
+func (o obedient) Obeys(execute.Input) bool { return o.obeys }
+
+func goroutineID() string {
+	b := make([]byte, 64)
+	return string(bytes.Fields(b[:runtime.Stack(b, false)])[1])
+}
+
+func TestOnlyAnObedientReadRunsOnItsCallersGoroutine(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		kind  permit.Kind
+		obeys bool
+		want  bool
+	}{{"a read that obeys", permit.Read, true, true}, {"a read that does not", permit.Read, false, false},
+		{"a mutation", permit.Mutation, true, false}, {"a preview", permit.Preview, true, false}} {
+		ran := ""
+		h := handler(func(context.Context, execute.Input) (execute.Output, error) {
+			ran = goroutineID()
+			return execute.Output{Bytes: []byte(`{}`)}, nil
+		})
+		end, err := execute.Run(t.Context(), permit.Issue(tc.kind, "a", 1, "", `{}`), obedient{h, tc.obeys}, execute.Options{Timeout: time.Minute})
+		if err != nil || end.State != action.Succeeded || (ran == goroutineID()) != tc.want {
+			t.Errorf("%s: %+v %v, here %t", tc.name, end, err, ran == goroutineID())
+		}
+	}
+}
+
+func TestAnObedientReadEndsWithItsTimeAndSurvivesAPanic(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		do   func(context.Context, execute.Input) (execute.Output, error)
+		want string
+	}{
+		"time over": {func(ctx context.Context, _ execute.Input) (execute.Output, error) {
+			<-ctx.Done()
+			return execute.Output{}, ctx.Err()
+		}, execute.CodeReadTimeout},
+		"panic": {func(context.Context, execute.Input) (execute.Output, error) { panic("secret") }, execute.CodeToolError},
+	} {
+		end, err := execute.Run(t.Context(), permit.Issue(permit.Read, "a", 1, "", `{}`), obedient{handler(tc.do), true},
+			execute.Options{Timeout: 10 * time.Millisecond})
+		if err != nil || end.State != action.Failed || end.Result.Code != tc.want {
+			t.Errorf("%s: %+v %v", name, end, err)
 		}
 	}
 }

@@ -140,6 +140,9 @@ var libraryEntries = map[string]struct {
 		_, _ = r.Gate.Explain(ctx, r.Session(), verbatim.Call{Tool: "files.note", Arguments: []byte(`{"n":2}`)})
 		_, _ = r.Gate.Explain(ctx, r.Session(), verbatim.Call{Tool: "files.pay", Arguments: []byte(`{"n":2}`)})
 	}, nil},
+	"Counting": {func(ctx context.Context, r *arena, _ action.Action) {
+		_, _ = r.Gate.Counting(verbatim.Toolset{}, new(sync.WaitGroup)).Call(ctx, r.Session(), verbatim.Call{Tool: "files.pay", Arguments: []byte(`{}`)})
+	}, nil},
 	"With": {func(ctx context.Context, r *arena, _ action.Action) {
 		_, _ = r.Gate.With(verbatim.Toolset{}).Call(ctx, r.Session(), verbatim.Call{Tool: "files.pay", Arguments: []byte(`{}`)})
 	}, nil},

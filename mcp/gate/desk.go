@@ -89,13 +89,11 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 		return d.failure(m.ID(), wire.CodeInternal, "the server's tools could not be listed; nothing was called")
 	}
 	t := &tools{desk: d, message: m, trip: trip, reload: func() error { return d.roster.Load(ctx) }}
-	through := d.cfg.Gate.With(t)
+	through := d.cfg.Gate.Counting(t, d.runs)
 	o, err := through.Call(ctx, d.cfg.Session, proposed)
 	if d.cfg.Begun != nil && !o.Joined && !o.Replayed && (o.State == action.Uncertain || o.State == action.Executing) {
 		d.cfg.Begun.add(o.ActionID)
 	}
-	d.runs.Add(1)
-	go func() { defer d.runs.Done(); through.Wait() }()
 	if err != nil {
 		d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
 	}
@@ -119,11 +117,11 @@ func failure(log *slog.Logger, id wire.ID, code wire.Code, text string) *wire.Me
 func (d *Desk) proposed(m *wire.Message) (verbatim.Call, error) {
 	call := verbatim.Call{Tool: d.cfg.Server + "." + m.Name(), Arguments: m.Arguments(),
 		ArgumentsAbsent: m.Arguments() == nil, CallID: string(m.ID().Raw()), Wait: d.cfg.Wait, Suspended: d.cfg.Waiting}
-	for key, into := range map[string]*string{
-		wire.MetaApproval: &call.Approval, wire.MetaIdempotencyKey: &call.IdempotencyKey,
-		wire.MetaSupersedes: &call.Supersedes,
-	} {
-		raw, found, err := m.Meta(key)
+	for _, x := range [...]struct {
+		key  string
+		into *string
+	}{{wire.MetaApproval, &call.Approval}, {wire.MetaIdempotencyKey, &call.IdempotencyKey}, {wire.MetaSupersedes, &call.Supersedes}} {
+		raw, found, err := m.Meta(x.key)
 		if err != nil {
 			return verbatim.Call{}, fmt.Errorf("_meta cannot be read in one way")
 		}
@@ -132,9 +130,9 @@ func (d *Desk) proposed(m *wire.Message) (verbatim.Call, error) {
 		}
 		v, err := canon.Decode(raw, canon.Options{})
 		if err != nil || v.Kind() != canon.String || v.Text() == "" || len(v.Text()) > maxKey {
-			return verbatim.Call{}, fmt.Errorf("_meta %s must be a string of 1 to %d bytes", key, maxKey)
+			return verbatim.Call{}, fmt.Errorf("_meta %s must be a string of 1 to %d bytes", x.key, maxKey)
 		}
-		*into = v.Text()
+		*x.into = v.Text()
 	}
 	return call, nil
 }
@@ -184,6 +182,14 @@ type forward struct {
 	name  string
 }
 
+// Obeys: a read ends with its context where the line does.
+func (f *forward) Obeys(in execute.Input) bool {
+	return !f.tool.Mutation && f.tools.desk.line.Prompt(len(f.tools.message.Bytes())+len(in.Args().Text())+extra)
+}
+
+// extra is what a frame may grow by beside its arguments: an id of ours, a key.
+const extra = 256
+
 // Handle sends the client's message with the frozen arguments in it.
 func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output, error) {
 	m, err := f.message(in)
@@ -194,7 +200,11 @@ func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output,
 	if !in.Preview() {
 		trip = f.tools.trip
 	}
-	answer, err := f.tools.desk.line.Run(ctx, m, trip)
+	send := f.tools.desk.line.Run
+	if !f.tool.Mutation { // nobody wants its late answer
+		send = f.tools.desk.line.Ask
+	}
+	answer, err := send(ctx, m, trip)
 	if err != nil {
 		return execute.Output{}, err
 	}

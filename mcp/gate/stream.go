@@ -2,11 +2,14 @@ package gate
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/execute"
@@ -24,6 +27,9 @@ type Line interface {
 	// for a while, because an answer settles what was called uncertain
 	// meanwhile; after a cancellation it does not.
 	Run(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error)
+	// Prompt reports whether Ask, now and with a frame of that many bytes,
+	// returns soon after its context ends, whatever the server does.
+	Prompt(size int) bool
 }
 
 // Trip is what a request has with it on its way to a server.
@@ -47,9 +53,18 @@ type Stream struct {
 	// beside reading: a server that asks and does not read must not stop us.
 	replies chan *wire.Message
 
+	order   sync.Mutex   // what is counted as written is written in that order
+	written atomic.Int64 // bytes that went to the server, or are about to
+	read    atomic.Int64 // of these, what it has read: up to the last request that it answered
+
 	mu      sync.Mutex
-	next    int64
-	waiting map[string]chan *wire.Message
+	waiting map[string]*asker
+}
+
+// asker waits for one answer.
+type asker struct {
+	answer chan *wire.Message
+	end    int64 // of its request, in bytes written
 }
 
 var _ Line = (*Stream)(nil)
@@ -58,7 +73,7 @@ var _ Line = (*Stream)(nil)
 // input. Somebody must call Listen.
 func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
 	return &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log,
-		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]chan *wire.Message{}}
+		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
 }
 
 // maxReplies bounds the answers that a server has not read yet.
@@ -79,7 +94,7 @@ func (u *Stream) reply() {
 	for {
 		select {
 		case m := <-u.replies:
-			if err := u.out.Write(m); err != nil {
+			if err := u.Tell(m); err != nil {
 				u.log.Debug("the server could not be answered", "error", err)
 			}
 		case <-u.gone:
@@ -102,7 +117,30 @@ func (u *Stream) Run(ctx context.Context, m *wire.Message, t Trip) (*wire.Messag
 }
 
 // Tell sends what wants no answer.
-func (u *Stream) Tell(m *wire.Message) error { return u.out.Write(m) }
+func (u *Stream) Tell(m *wire.Message) error { return u.write(m, nil) }
+
+// write sends one frame and notes where it ends.
+func (u *Stream) write(m *wire.Message, from *asker) error {
+	u.order.Lock()
+	defer u.order.Unlock()
+	end := u.written.Add(int64(len(m.Bytes())) + 1)
+	if from != nil {
+		u.mu.Lock()
+		from.end = end
+		u.mu.Unlock()
+	}
+	return u.out.Write(m)
+}
+
+// pipeRoom is what a pipe of any system takes without a reader, in bytes
+// (POSIX: _POSIX_PIPE_BUF is less, and no system has less than a page).
+const pipeRoom = 4096
+
+// Prompt: a write to a pipe cannot be called off, so it must find room even
+// if the server reads nothing any more.
+func (u *Stream) Prompt(size int) bool {
+	return u.written.Load()-u.read.Load()+int64(size) <= pipeRoom
+}
 
 // Gone is closed when the server's stream has ended.
 func (u *Stream) Gone() <-chan struct{} { return u.gone }
@@ -111,8 +149,9 @@ func (u *Stream) Gone() <-chan struct{} { return u.gone }
 const LateFor = 15 * time.Minute
 
 func (u *Stream) exchange(ctx context.Context, m *wire.Message, sent func(wire.ID), late time.Duration) (*wire.Message, error) {
-	id, answer := u.register()
+	id, a := u.register()
 	defer u.forget(id)
+	answer := a.answer
 	m, err := m.WithID(id)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
@@ -127,7 +166,7 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, sent func(wire.I
 	if sent != nil {
 		sent(id)
 	}
-	if err := u.out.Write(m); err != nil {
+	if err := u.write(m, a); err != nil {
 		return nil, writeError(err)
 	}
 	select {
@@ -189,14 +228,25 @@ func writeError(err error) error {
 	return fmt.Errorf("%w: %w", execute.ErrLost, err)
 }
 
-func (u *Stream) register() (wire.ID, <-chan *wire.Message) {
+func (u *Stream) register() (wire.ID, *asker) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.next++
-	id := wire.NumberID(u.next)
-	answer := make(chan *wire.Message, 1)
-	u.waiting[id.Key()] = answer
-	return id, answer
+	a := &asker{answer: make(chan *wire.Message, 1)}
+	for {
+		id := wire.NumberID(unguessable())
+		if u.waiting[id.Key()] == nil {
+			u.waiting[id.Key()] = a
+			return id, a
+		}
+	}
+}
+
+// unguessable is a random integer that every JSON reader keeps exact: a server
+// that has not read a request cannot answer it.
+func unguessable() int64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails (crypto/rand)
+	return int64(binary.LittleEndian.Uint64(b[:])>>11) + 1
 }
 
 func (u *Stream) forget(id wire.ID) {
@@ -210,9 +260,10 @@ func (u *Stream) forget(id wire.ID) {
 func (u *Stream) take(m *wire.Message) (ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	answer, ok := u.waiting[m.ID().Key()]
+	a, ok := u.waiting[m.ID().Key()]
 	if ok {
-		answer <- m
+		u.read.Store(max(u.read.Load(), a.end)) // it reads in order
+		a.answer <- m
 		delete(u.waiting, m.ID().Key())
 	}
 	return ok
@@ -254,8 +305,8 @@ func (u *Stream) refuse(bad *wire.Error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if answer, ok := u.waiting[bad.ID.Key()]; ok {
-		close(answer)
+	if a, ok := u.waiting[bad.ID.Key()]; ok {
+		close(a.answer)
 		delete(u.waiting, bad.ID.Key())
 	}
 }

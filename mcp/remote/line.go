@@ -57,6 +57,9 @@ func (l *Line) Run(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Mes
 	return l.exchange(late, m, t)
 }
 
+// Prompt: a request over HTTP can be called off at any time.
+func (l *Line) Prompt(int) bool { return true }
+
 // Gone is closed when the line is of no use any more.
 func (l *Line) Gone() <-chan struct{} { return l.end.Done() }
 

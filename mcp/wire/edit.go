@@ -163,7 +163,28 @@ func (m *Message) WithID(id ID) (*Message, error) {
 	if m.id.IsZero() || id.IsZero() {
 		return nil, m.blame(refuse(CodeInternal, RuleID, "", -1), "/id")
 	}
-	return m.WithMember("/id", id.Raw())
+	return m.replaced(m.idAt, id.Raw(), func(out *Message) { out.id = id }), nil
+}
+
+// replaced is m with other bytes at one place that holds a checked value: an
+// id, or arguments. Every other part stays what it is and moves along, so the
+// frame needs no second parse.
+func (m *Message) replaced(at span, value []byte, note func(*Message)) *Message {
+	frame := make([]byte, 0, len(m.frame)-(at.end-at.start)+len(value))
+	frame = append(append(append(frame, m.frame[:at.start]...), value...), m.frame[at.end:]...)
+	out := *m
+	out.frame = frame
+	by := len(value) - (at.end - at.start)
+	for _, s := range [...]*span{&out.root, &out.params, &out.result, &out.fault, &out.args, &out.idAt, &out.meta} {
+		if s.end >= at.end {
+			s.end += by
+		}
+		if s.start >= at.end {
+			s.start += by
+		}
+	}
+	note(&out)
+	return &out
 }
 
 // WithMethod returns m, a request or notification, with another method.
@@ -179,14 +200,27 @@ func (m *Message) WithName(name string) (*Message, error) {
 	if m.name == "" {
 		return nil, m.blame(refuse(CodeInternal, RuleToolName, "", -1), "/params/name")
 	}
+	if name == m.name {
+		return m, nil
+	}
 	return m.WithMember("/params/name", appendText(nil, name))
 }
+
+// argumentsDepth is how deep arguments lie in a frame: below it and params.
+const argumentsDepth = 2
 
 // WithArguments returns m, a request, with params.arguments set to the JSON
 // value raw.
 func (m *Message) WithArguments(raw []byte) (*Message, error) {
 	if m.kind != KindRequest {
 		return nil, m.blame(refuse(CodeInternal, RuleShape, "", -1), "/params/arguments")
+	}
+	if m.args.found() {
+		value, err := scanDocument(raw, m.limits.depth()-argumentsDepth)
+		if err != nil {
+			return nil, m.blame(err, "/params/arguments")
+		}
+		return m.replaced(m.args, value.of(raw), func(*Message) {}), nil
 	}
 	return m.WithMember("/params/arguments", raw)
 }

@@ -41,6 +41,14 @@ func ParseID(raw []byte) (_ ID, ok bool) {
 	if where, err := scanDocument(raw, 1); err != nil || where.end-where.start != len(raw) {
 		return ID{}, false
 	}
+	return scannedID(raw)
+}
+
+// scannedID is ParseID for one JSON value of a frame that was scanned.
+func scannedID(raw []byte) (_ ID, ok bool) {
+	if len(raw) == 0 || len(raw) > maxIDBytes {
+		return ID{}, false
+	}
 	if raw[0] == '"' {
 		text, valid := unquote(raw)
 		if !valid {
@@ -54,7 +62,8 @@ func ParseID(raw []byte) (_ ID, ok bool) {
 	if bytes.ContainsAny(raw, ".eE") || string(raw) == "-0" {
 		return ID{}, false
 	}
-	return ID{raw: string(raw), key: string(raw)}, true
+	text := string(raw)
+	return ID{raw: text, key: text}, true
 }
 
 // IsZero reports whether there is no id.

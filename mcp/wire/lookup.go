@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -24,6 +25,13 @@ func (m *Message) Member(pointer string) (raw []byte, found bool, err error) {
 }
 
 func (m *Message) locate(pointer string) (where span, found bool, err *Error) {
+	if where, name, ok := m.shortcut(pointer); ok {
+		if !where.found() {
+			return span{}, false, nil
+		}
+		where, found, err = child(m.frame, where, name)
+		return where, found, m.blame(err, pointer)
+	}
 	tokens, err := splitPointer(pointer)
 	if err != nil {
 		return span{}, false, err
@@ -35,6 +43,20 @@ func (m *Message) locate(pointer string) (where span, found bool, err *Error) {
 		}
 	}
 	return where, true, nil
+}
+
+// shortcut takes the first step of a pointer of two tokens that begins at
+// params or result: where these are is known since the frame was parsed.
+func (m *Message) shortcut(pointer string) (where span, name string, ok bool) {
+	for _, top := range [...]struct {
+		prefix string
+		at     span
+	}{{"/params/", m.params}, {"/result/", m.result}} {
+		if rest, found := strings.CutPrefix(pointer, top.prefix); found && rest != "" && !strings.ContainsAny(rest, "/~") && utf8.ValidString(rest) {
+			return top.at, rest, true
+		}
+	}
+	return span{}, "", false
 }
 
 // splitPointer returns the tokens of a pointer in valid UTF-8: no member name
@@ -74,7 +96,8 @@ func child(src []byte, where span, token string) (_ span, found bool, err *Error
 		}
 		return list[i], true, nil
 	}
-	members := membersOf(src, where)
+	var room [fewMembers]member
+	members := appendMembers(room[:0], src, where)
 	i, err := sole(members, token)
 	if err != nil || i < 0 {
 		return span{}, false, err
@@ -85,9 +108,9 @@ func child(src []byte, where span, token string) (_ span, found bool, err *Error
 // sole returns the index of the one member called name, or -1 if no member
 // has that name in any letter case. Everything else has two readings.
 func sole(members []member, name string) (int, *Error) {
-	folded, at := fold(name), -1
+	at := -1
 	for i := range members {
-		if !members[i].valid || fold(members[i].name) != folded {
+		if !members[i].valid || !strings.EqualFold(members[i].name, name) {
 			continue
 		}
 		if at >= 0 {

@@ -66,6 +66,9 @@ type Message struct {
 	result span
 	fault  span
 	args   span
+	idAt   span
+	meta   span   // of params
+	era    string // that a request names in _meta
 }
 
 // Parse reads one frame. It keeps frame; the caller gives it up. Every
@@ -96,7 +99,8 @@ func parse(frame []byte, limits Limits) (*Message, *Error) {
 		return nil, answerable(refuse(CodeInvalidRequest, RuleNotObject, "", root.start))
 	}
 	m := &Message{frame: frame, limits: limits, root: root}
-	members := membersOf(frame, root)
+	var room [fewMembers]member
+	members := appendMembers(room[:0], frame, root)
 	if err := m.envelope(members); err != nil {
 		err.ID, err.Answerable = surviving(frame, members)
 		return nil, err
@@ -208,9 +212,10 @@ func (m *Message) readID(id span) *Error {
 		return nil
 	}
 	var ok bool
-	if m.id, ok = ParseID(raw); !ok {
+	if m.id, ok = scannedID(raw); !ok {
 		return refuse(CodeInvalidRequest, RuleID, "/id", id.start)
 	}
+	m.idAt = id
 	return nil
 }
 
@@ -218,13 +223,26 @@ func (m *Message) readMethod(method span) *Error {
 	if !method.found() {
 		return nil
 	}
-	name, ok := textAt(m.frame, method)
+	name, ok := nameOf(m.frame, method)
 	if !ok || name == "" {
 		return refuse(CodeInvalidRequest, RuleMethod, "/method", method.start)
 	}
 	m.method = name
 	return nil
 }
+
+// nameOf is textAt for a text that is often a known one.
+func nameOf(src []byte, where span) (text string, ok bool) {
+	if where.found() && src[where.start] == '"' {
+		if known, ok := met[string(src[where.start+1:where.end-1])]; ok {
+			return known, true
+		}
+	}
+	return textAt(src, where)
+}
+
+// met are texts that are met all the time; they are not copied.
+var met = map[string]string{"tools/call": "tools/call", "tools/list": "tools/list", FirstStateless: FirstStateless}
 
 // textAt decodes the string at where; ok is false for any other kind and for
 // lone surrogates.
@@ -242,7 +260,8 @@ func (m *Message) readParams() *Error {
 	if m.frame[m.params.start] != '{' {
 		return refuse(CodeInvalidParams, RuleParams, "/params", m.params.start)
 	}
-	members := membersOf(m.frame, m.params)
+	var room [fewMembers]member
+	members := appendMembers(room[:0], m.frame, m.params)
 	if err := paramsNames.strict(members, "/params"); err != nil {
 		err.Code = CodeInvalidParams
 		return err
@@ -271,9 +290,17 @@ func (m *Message) checkMeta(meta span) *Error {
 	if m.frame[meta.start] != '{' {
 		return refuse(CodeInvalidParams, RuleParams, "/params/_meta", meta.start)
 	}
-	if err := metaNames.strict(membersOf(m.frame, meta), "/params/_meta"); err != nil {
+	var room [fewMembers]member
+	members := appendMembers(room[:0], m.frame, meta)
+	if err := metaNames.strict(members, "/params/_meta"); err != nil {
 		err.Code = CodeInvalidParams
 		return err
+	}
+	m.meta = meta
+	for i := range members {
+		if members[i].name == metaProtocolVersion && m.frame[members[i].value.start] == '"' {
+			m.era, _ = nameOf(m.frame, members[i].value)
+		}
 	}
 	return nil
 }

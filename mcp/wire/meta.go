@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -49,7 +50,7 @@ func (m *Message) metaPointer() (string, bool) {
 // notifications, of result in responses. It fails as [Message.Member] does.
 func (m *Message) Meta(key string) (raw []byte, found bool, err error) {
 	at, ok := m.metaPointer()
-	if !ok {
+	if !ok || m.kind != KindResult && !m.meta.found() {
 		return nil, false, nil
 	}
 	return m.Member(canon.JoinPointer(at, key))
@@ -59,12 +60,7 @@ func (m *Message) Meta(key string) (raw []byte, found bool, err error) {
 // (2026-07-28 and later) names in params._meta; "" where there is none. The
 // era is a property of each request, never of a session.
 func (m *Message) ProtocolVersion() string {
-	raw, found, err := m.Meta(metaProtocolVersion)
-	if err != nil || !found || raw[0] != '"' {
-		return ""
-	}
-	text, _ := unquote(raw)
-	return text
+	return m.era
 }
 
 // WithMeta returns m with the _meta key set to the JSON value raw; missing
@@ -92,7 +88,7 @@ func (m *Message) WithoutMeta(key string) (*Message, error) {
 // _meta itself cannot be read in one way.
 func (m *Message) WithoutOwnMeta() (*Message, error) {
 	at, ok := m.metaPointer()
-	if !ok {
+	if !ok || m.kind != KindResult && !m.meta.found() {
 		return m, nil
 	}
 	where, found, err := m.locate(at)
@@ -102,16 +98,19 @@ func (m *Message) WithoutOwnMeta() (*Message, error) {
 	if !found {
 		return m, nil
 	}
-	members := membersOf(m.frame, where)
+	var room [fewMembers]member
+	members := appendMembers(room[:0], m.frame, where)
+	if !slices.ContainsFunc(members, own) {
+		return m, nil
+	}
 	items := make([]span, len(members))
 	for i, x := range members {
 		items[i] = span{x.key.start, x.value.end}
 	}
-	cuts := cutItems(items, func(i int) bool {
-		return strings.HasPrefix(fold(members[i].name), fold(MetaPrefix))
-	})
-	if len(cuts) == 0 {
-		return m, nil
-	}
-	return m.spliced(cuts)
+	return m.spliced(cutItems(items, func(i int) bool { return own(members[i]) }))
 }
+
+// own reports whether a key is under this project's prefix, in any letter case.
+func own(x member) bool { return strings.HasPrefix(fold(x.name), ownPrefix) }
+
+var ownPrefix = fold(MetaPrefix)

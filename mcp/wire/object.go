@@ -17,19 +17,43 @@ type member struct {
 	value span
 }
 
+// fewMembers is how many members most objects of the protocol have at most:
+// room for them costs no allocation.
+const fewMembers = 8
+
 // membersOf lists the members of the object at where. The bytes were scanned
 // before, so there is no error; anything but an object has no members.
-func membersOf(src []byte, where span) []member {
+func membersOf(src []byte, where span) []member { return appendMembers(nil, src, where) }
+
+// appendMembers is membersOf for a list that has room already.
+func appendMembers(list []member, src []byte, where span) []member {
 	if !where.found() || src[where.start] != '{' {
-		return nil
+		return list
 	}
-	var list []member
-	s := scanner{src: src, pos: where.start, maxDepth: anyDepth}
-	_ = s.object(1, func(key, value span) { // cannot fail: scanned before
-		name, valid := unquote(key.of(src))
+	s := scanner{src: src, pos: where.start + 1, maxDepth: anyDepth}
+	if s.space(); s.peek() == '}' {
+		return list
+	}
+	for done := false; !done; {
+		key, value, err := s.member(1)
+		if err == nil {
+			done, err = s.next('}')
+		}
+		if err != nil {
+			return list // cannot be: scanned before
+		}
+		name, valid := nameAt(src, key)
 		list = append(list, member{name, valid, key, value})
-	})
+	}
 	return list
+}
+
+// nameAt decodes a member name. One that the protocol knows is not copied.
+func nameAt(src []byte, key span) (name string, valid bool) {
+	if known, ok := spelled[string(src[key.start+1:key.end-1])]; ok {
+		return known, true
+	}
+	return unquote(key.of(src))
 }
 
 // elementsOf lists the elements of the array at where, as membersOf does.
@@ -92,6 +116,20 @@ func newVocabulary(names ...string) vocabulary {
 	return v
 }
 
+// spelled are the names that are met most, each as itself.
+var spelled = spellings(envelopeNames, paramsNames, metaNames, toolNames,
+	newVocabulary("content", "isError", "structuredContent", "resultType", "tools", "nextCursor", "ttlMs", "cacheScope"))
+
+func spellings(all ...vocabulary) map[string]string {
+	out := map[string]string{}
+	for _, v := range all {
+		for _, name := range v {
+			out[name] = name
+		}
+	}
+	return out
+}
+
 // The names that the protocol (JSON-RPC 2.0 §4, §5; MCP of all revisions)
 // gives a meaning to in the objects that steer a call.
 var (
@@ -109,6 +147,31 @@ var (
 
 // strict refuses an object that has more than one reading.
 func (v vocabulary) strict(members []member, pointer string) *Error {
+	if len(members) > fewMembers {
+		return v.strictMany(members, pointer)
+	}
+	for i := range members {
+		m := &members[i]
+		if !m.valid {
+			return refuse(CodeInvalidRequest, RuleName, pointer, m.key.start)
+		}
+		for j := range i {
+			if first := members[j].name; strings.EqualFold(first, m.name) {
+				return refuse(CodeInvalidRequest, twinRule(first, m.name), v.place(pointer, fold(m.name)), m.key.start)
+			}
+		}
+		if v[m.name] == m.name {
+			continue // in lowercase, so it is its own folded form
+		}
+		if known, ok := v[fold(m.name)]; ok && known != m.name {
+			return refuse(CodeInvalidRequest, RuleCaseVariant, v.place(pointer, fold(m.name)), m.key.start)
+		}
+	}
+	return nil
+}
+
+// strictMany is strict for an object of any size, in linear time.
+func (v vocabulary) strictMany(members []member, pointer string) *Error {
 	seen := make(map[string]string, len(members))
 	for i := range members {
 		m := &members[i]

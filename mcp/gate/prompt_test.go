@@ -1,0 +1,97 @@
+package gate_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
+	"github.com/seed-de4804fb/verbatim/mcp/wire"
+)
+
+func request(t *testing.T, size int) *wire.Message {
+	t.Helper()
+	m, err := wire.NewRequest(wire.NumberID(0), "ping", []byte(`{"x":"`+strings.Repeat("a", size)+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestLineIsPromptOnlyWhileThePipeHasRoom: a server that does not read leaves
+// no room; one that answers has read.
+func TestLineIsPromptOnlyWhileThePipeHasRoom(t *testing.T) {
+	t.Parallel()
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, say := io.Pipe()
+	t.Cleanup(func() { theirs.Close(); ours.Close(); say.Close() })
+	line := gate.NewStream(answers, ours, slog.New(slog.DiscardHandler))
+	go line.Listen(func(*wire.Message) {})
+	if !line.Prompt(1000) || line.Prompt(4097) {
+		t.Error("an idle line has room for a page")
+	}
+	gone, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := line.Ask(gone, request(t, 3000), gate.Trip{}); err == nil {
+		t.Fatal("somebody answered")
+	}
+	if line.Prompt(2000) {
+		t.Error("what nobody has read leaves no room")
+	}
+	in := wire.NewReader(theirs, wire.Limits{})
+	go func() {
+		for {
+			m, err := in.Read()
+			if err != nil {
+				return
+			}
+			if strings.Contains(string(m.Params()), "aaaa") {
+				continue // it has read it, and says nothing
+			}
+			a, err := wire.NewResult(m.ID(), []byte(`{}`))
+			if err == nil {
+				_, err = say.Write(append(a.Bytes(), '\n'))
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	if _, err := line.Ask(t.Context(), request(t, 1), gate.Trip{}); err != nil {
+		t.Fatal(err)
+	}
+	if !line.Prompt(4000) {
+		t.Error("an answer says that everything before it was read")
+	}
+}
+
+// TestIDsCannotBeGuessed: a server that has not read a request cannot answer
+// it.
+func TestIDsCannotBeGuessed(t *testing.T) {
+	t.Parallel()
+	theirs, ours := io.Pipe()
+	answers, say := io.Pipe()
+	t.Cleanup(func() { theirs.Close(); say.Close() })
+	line := gate.NewStream(answers, ours, slog.New(slog.DiscardHandler))
+	go line.Listen(func(*wire.Message) {})
+	in := wire.NewReader(theirs, wire.Limits{})
+	seen := map[string]bool{}
+	for range 50 {
+		go func() { _, _ = line.Ask(t.Context(), request(t, 1), gate.Trip{}) }()
+		m, err := in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key := m.ID().Key(); len(key) < 8 || len(key) > 16 || seen[key] {
+			t.Errorf("id %s", key)
+		}
+		seen[m.ID().Key()] = true
+	}
+}
