@@ -61,6 +61,10 @@ type Bound struct {
 	// Refused, if not "", is why the tool must not run at all, such as
 	// CodeDefinitionChanged.
 	Refused Code
+	// Server names who stands behind the handler, where that is a server that
+	// may be another one tomorrow under the same tool name: what it was sent is
+	// looked up and sent again there only. Zero means the host's own code.
+	Server canon.Digest
 }
 
 // Tools finds tools by catalog name. What it does not find is unknown_tool.
@@ -83,6 +87,7 @@ type proposal struct {
 	call     Call
 	tool     *catalog.Tool
 	handler  execute.Handler
+	server   canon.Digest
 	policy   policy.Engine // the one engine of this call
 	handoff  *snapshot.Handoff
 	refused  Code // a denial found before policy: unknown tool, identity spoof

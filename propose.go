@@ -64,7 +64,7 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 	if bound.Refused != "" {
 		return g.closed(p, bound.Tool, bound.Refused)
 	}
-	p.tool, p.handler = bound.Tool, bound.Handler
+	p.tool, p.handler, p.server = bound.Tool, bound.Handler, bound.Server
 	if p.request, err = decode.Arguments(p.raw, decode.Options{
 		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Knows}); err != nil {
 		return nil, &inputError{StageJSON, p.tool.Name, err}

@@ -20,7 +20,8 @@ const leaseSlack = 15 * time.Second
 // The row is new and allowed, or claimed and approved.
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
-	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits})
+	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits,
+		Server: p.server})
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
 	}

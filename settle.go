@@ -17,7 +17,7 @@ import (
 // many it settled. A blind tool's action waits for a person.
 //
 // The tools are those of this gate; an action whose tool it does not have, or
-// has under another definition, is left alone. It fails where the store does.
+// has under another definition or from another server, is left alone. It fails where the store does.
 func (g *Gate) Settle(ctx context.Context, f action.Filter) (settled int, err error) {
 	return g.settleDue(ctx, f, func(action.Action) bool { return true })
 }
@@ -72,6 +72,13 @@ func (g *Gate) settleOne(ctx context.Context, a action.Action) (bool, error) {
 	if !ok || b.Tool == nil || b.Handler == nil || b.Refused != "" || !b.Tool.Mutation || b.Tool.Definition != a.Definition {
 		return false, nil
 	}
+	if b.Tool.Effect == "" || b.Tool.Effect == catalog.Blind { // nothing can be known by asking
+		return false, nil
+	}
+	sent, err := g.cfg.Store.SentTo(ctx, a.Tenant, a.ID)
+	if err != nil || sent != b.Server { // another server knows nothing of it
+		return false, err
+	}
 	switch b.Tool.Effect {
 	case catalog.KeyedCancel:
 		if _, can := b.Handler.(execute.Canceller); can {
@@ -85,7 +92,7 @@ func (g *Gate) settleOne(ctx context.Context, a action.Action) (bool, error) {
 			return ok, err
 		}
 		return g.resend(ctx, a, b)
-	default: // blind: nothing can be known by asking
+	default:
 		return false, nil
 	}
 }

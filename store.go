@@ -109,6 +109,9 @@ type Reader interface {
 	// Budgets lists windows of limits: those that end last first, then by
 	// name, scope and currency.
 	Budgets(ctx context.Context, f action.BudgetFilter) ([]action.Budget, error)
+	// SentTo names the server that the latest attempt of an action went to;
+	// zero where the host's own code ran. ErrNotFound without an attempt.
+	SentTo(ctx context.Context, tenant, id string) (canon.Digest, error)
 	// Reservations lists what an action took from limits, in lock order.
 	Reservations(ctx context.Context, tenant, id string) ([]action.Reservation, error)
 	// Earlier counts what took effect before and is like an action of any

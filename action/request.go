@@ -28,6 +28,9 @@ type Start struct {
 	Lease  time.Duration // how long before a sweeper calls it uncertain
 	Limits []Limit       // what the run takes; all of it is reserved, or nothing starts
 	Resend *Resend       // nil unless the one attempt is to be sent again
+	// Server names the server that the attempt goes to; zero where the host's
+	// own code runs. An attempt that is sent again keeps the one it had.
+	Server canon.Digest
 }
 
 // Resend asks to send the attempt of an uncertain action again, under its

@@ -57,7 +57,10 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 			return daemon.Clients{}, err
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		go h.Warm(ctx)
+		go func() {
+			h.Warm(ctx)
+			h.Mend(ctx)
+		}()
 		return daemon.Clients{Handler: handler, End: func(ctx context.Context) { cancel(); h.Close(ctx) }}, nil
 	}}, nil
 }
@@ -138,7 +141,7 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 
 // behind is how a declared server is reached.
 func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, error) {
-	s := hub.Server{Name: name, Greeting: declared.Start}
+	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start}
 	var err error
 	if s.Resources, err = patterns(declared.Resources); err != nil {
 		return s, fmt.Errorf("resources: %w", err)

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,7 +43,8 @@ func fatal(err error) {
 }
 
 // notesServer is an MCP server with a tool that reads and one that writes.
-// Every run of the latter adds a line to $NOTES, so that runs can be counted.
+// Every run of the latter adds a line to $NOTES, so that runs can be counted;
+// with $NOTES_KEYS it adds none for a provider key that it has noted there.
 func notesServer() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
 	s.AddTool(&mcp.Tool{Name: "list", Description: "Lists the notes." + os.Getenv("NOTES_ADVICE"), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
@@ -70,16 +73,39 @@ func addNote(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, er
 	if err := json.Unmarshal(r.Params.Arguments, &args); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(os.Getenv("NOTES"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
+	added := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "added"}}}
+	known, err := knownKey(os.Getenv("NOTES_KEYS"), r.Params.Meta)
+	if err != nil || known {
+		return added, err
 	}
-	defer f.Close()
-	if _, err := fmt.Fprintln(f, args.Text); err != nil {
+	if err := appendLine(os.Getenv("NOTES"), args.Text); err != nil {
 		return nil, err
 	}
 	time.Sleep(time.Duration(args.SlowMS) * time.Millisecond)
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "added"}}}, nil
+	return added, nil
+}
+
+// knownKey notes the provider key of a call in a file; it reports whether it
+// was there before.
+func knownKey(file string, meta mcp.Meta) (bool, error) {
+	key, _ := meta["io.github.seed-de4804fb.verbatim/idempotencyKey"].(string)
+	if file == "" || key == "" {
+		return false, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	return slices.Contains(strings.Fields(string(text)), key), appendLine(file, key)
+}
+
+func appendLine(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, text)
+	return errors.Join(err, f.Close())
 }
 
 // mcpCall is an MCP client that makes one call: mcp-call [-approval ID]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 	"github.com/seed-de4804fb/verbatim/mcp/gate"
@@ -48,7 +49,7 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		}
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
-			Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
+			Identity: p.identity(h, command), Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
 			Listing: p.cfg.Servers[h.Server].Start}}
 		if h.WaitMS == 0 { // whoever brings a time of its own looks for itself
 			u.cfg.Waiting = waits(notes, page())
@@ -99,6 +100,14 @@ func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) 
 		return "", c, errors.New("a server's name has 1 to 40 of a-z, 0-9 and -")
 	}
 	return name, c, nil
+}
+
+// identity names the server that a client means, for what it was sent.
+func (p *parts) identity(h daemon.Hello, c gate.Command) canon.Digest {
+	if h.Command == "" {
+		return declaredIdentity(p.cfg.Servers[h.Server], h.Env, c.Dir)
+	}
+	return c.Identity()
 }
 
 func declaredNames(servers map[string]config.Server) string {

@@ -54,7 +54,6 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut
 	}
 	c := &conn{log: cfg.Log, client: wire.NewWriter(client), up: NewStream(serverOut, serverIn, cfg.Log),
 		live: map[string]*flight{}, asked: map[string]bool{}}
-	cfg.Begun = new(Begun)
 	c.roster = NewRoster(cfg.Server, cfg.Binder, c.page)
 	c.roster.Patience = cfg.Listing
 	var err error
@@ -69,7 +68,7 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	defer cancel()
 	c.calls.Go(func() {
 		Tending{Gate: c.desk.cfg.Gate, Server: c.desk.cfg.Server, Roster: c.roster, Line: c.up, Prepare: c.inEra,
-			Begun: c.desk.cfg.Begun}.Tend(ctx)
+			Identity: c.desk.cfg.Identity}.Tend(ctx)
 	})
 	server, gone := make(chan error, 1), make(chan error, 1)
 	go func() { server <- c.up.Listen(c.fromServer) }()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
-	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
@@ -35,9 +34,10 @@ type Config struct {
 	// Allowed, if not nil, says which of the server's tools exist for this
 	// session at all, by catalog name. The others are unknown to it.
 	Allowed func(tool string) bool
-	// Begun, if not nil, is told which actions went to the server and have not
-	// ended when they are answered.
-	Begun *Begun
+	// Identity names the server that really stands behind the line (Identify).
+	// Zero is replaced by one that no other server has, so that nobody else
+	// settles what this one was sent.
+	Identity canon.Digest
 }
 
 func (c *Config) check() error {
@@ -49,6 +49,9 @@ func (c *Config) check() error {
 	}
 	if c.Wait <= 0 {
 		c.Wait = DefaultWait
+	}
+	if c.Identity == (canon.Digest{}) {
+		c.Identity = unnamed()
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -91,9 +94,6 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 	t := &tools{desk: d, message: m, trip: trip, reload: func() error { return d.roster.Load(ctx) }}
 	through := d.cfg.Gate.Counting(t, d.runs)
 	o, err := through.Call(ctx, d.cfg.Session, proposed)
-	if d.cfg.Begun != nil && !o.Joined && !o.Replayed && (o.State == action.Uncertain || o.State == action.Executing) {
-		d.cfg.Begun.add(o.ActionID)
-	}
 	if err != nil {
 		d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
 	}
@@ -171,7 +171,7 @@ func (t *tools) Tool(name string) (verbatim.Bound, bool) {
 	if !ok {
 		return verbatim.Bound{}, false
 	}
-	return verbatim.Bound{Tool: found.tool, Refused: found.refused,
+	return verbatim.Bound{Tool: found.tool, Refused: found.refused, Server: t.desk.cfg.Identity,
 		Handler: &forward{tools: t, tool: found.tool, name: name[len(prefix):]}}, true
 }
 

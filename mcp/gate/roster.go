@@ -47,6 +47,7 @@ type Roster struct {
 	loaded bool
 	at     time.Time         // when it was loaded
 	loads  int               // how often
+	shown  bool              // it was listed for a client
 	bound  uint64            // generation of the binder
 	tools  map[string]listed // by the server's name
 	order  []wire.Tool       // as the server listed them
@@ -224,12 +225,23 @@ func (r *Roster) Show(answer *wire.Message) (*wire.Message, error) {
 			return nil, err
 		}
 	}
+	r.mu.Lock()
+	r.shown = true
+	r.mu.Unlock()
 	return shown.FilterTools(func(t wire.Tool) (string, bool) { return t.Name, open[t.Name] })
 }
 
 // proposes reports whether the model is shown another schema than the tool's.
 func proposes(t *catalog.Tool) bool {
 	return t.Proposal != nil && t.Own != nil && t.Proposal != t.Own
+}
+
+// answers reports whether the server has listed its tools on this connection
+// before, so that it is greeted and may be asked again.
+func (r *Roster) answers() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.shown || r.loads > 0
 }
 
 // Tools returns the definitions as the server last listed them, and a number

@@ -2,11 +2,12 @@ package gate
 
 import (
 	"context"
-	"sync"
+	"strings"
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
@@ -21,9 +22,9 @@ type Tending struct {
 	Server string // its name in the catalog
 	Roster *Roster
 	Line   Line
-	// Begun are the actions that went to this very server: another of the same
-	// name would not know their keys.
-	Begun *Begun
+	// Identity names the server: another of the same name would not know the
+	// keys of what this one was sent.
+	Identity canon.Digest
 	// Prepare, if not nil, gives a request of ours what the server wants to
 	// see in each.
 	Prepare func(*wire.Message) (*wire.Message, error)
@@ -39,35 +40,8 @@ func (t Tending) Tend(ctx context.Context) {
 	}
 	through := t.Gate.With(again{t})
 	through.Tend(ctx, verbatim.Upkeep{Every: t.Every,
-		Only: func(a action.Action) bool { return t.Begun.has(a.ID) }})
+		Only: func(a action.Action) bool { return strings.HasPrefix(a.Tool, t.Server+".") }})
 	through.Wait()
-}
-
-// Begun remembers the actions that went to one server and did not end at
-// once. It is safe for concurrent use; a restart forgets it.
-type Begun struct {
-	mu  sync.Mutex
-	ids map[string]bool
-}
-
-// maxBegun bounds what is remembered; beyond it a person settles.
-const maxBegun = 10_000
-
-func (b *Begun) add(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ids == nil {
-		b.ids = map[string]bool{}
-	}
-	if len(b.ids) < maxBegun {
-		b.ids[id] = true
-	}
-}
-
-func (b *Begun) has(id string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ids[id]
 }
 
 // again is the tool set of attempts that no client waits for.
@@ -79,7 +53,7 @@ func (a again) Tool(name string) (verbatim.Bound, bool) {
 	if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
 		return verbatim.Bound{}, false
 	}
-	if _, loads := a.Roster.Tools(); loads == 0 { // the connection may not be greeted yet
+	if !a.Roster.answers() { // the connection may not be greeted yet
 		return verbatim.Bound{}, false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), relistTime)
@@ -91,7 +65,7 @@ func (a again) Tool(name string) (verbatim.Bound, bool) {
 	if !ok {
 		return verbatim.Bound{}, false
 	}
-	return verbatim.Bound{Tool: found.tool, Refused: found.refused, Handler: resend{a.Tending, found.tool, name[len(prefix):]}}, true
+	return verbatim.Bound{Tool: found.tool, Refused: found.refused, Server: a.Identity, Handler: resend{a.Tending, found.tool, name[len(prefix):]}}, true
 }
 
 // relistTime bounds a listing that no client waits for.

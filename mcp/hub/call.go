@@ -38,7 +38,7 @@ func (s *Session) call(r *request) *wire.Message {
 	_, shut := closed[name]
 	allowed := func(tool string) bool { return !shut && s.caller.may(tool) }
 	d, err := gate.NewDesk(gate.Config{Gate: s.hub.cfg.Gate, Session: s.caller.Session, Server: server, Wait: s.hub.cfg.Wait,
-		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Begun: &l.server.begun}, l.roster, &bent{l, s.era}, &s.hub.runs)
+		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity}, l.roster, &bent{l, s.era}, &s.hub.runs)
 	if err != nil {
 		l.server.log.Error("a session is of no use", "error", err)
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -43,6 +45,10 @@ type Server struct {
 	Name string // in catalog and policy: 1 to 40 of a-z 0-9 -
 	// Dial connects. It is called again after the connection was lost.
 	Dial func(ctx context.Context) (Transport, error)
+	// Identity names the server for what it was sent (gate.Identify): a later
+	// process settles that only if its server has the same. Zero stands for one
+	// that no other server has.
+	Identity canon.Digest
 	// Asks says that what the server asks of a client comes with the request
 	// that it belongs to. Where it does not, the server is told that clients can
 	// do nothing for it.
@@ -133,6 +139,9 @@ func (h *Hub) add(s Server) error {
 		if strings.HasPrefix(mine, other) || strings.HasPrefix(other, mine) {
 			return fmt.Errorf("servers %s and %s: the names look like one another", name, s.Name)
 		}
+	}
+	if s.Identity == (canon.Digest{}) {
+		s.Identity = gate.Identify("unnamed", rand.Text())
 	}
 	h.servers[s.Name] = newServer(h, s)
 	return nil

@@ -65,7 +65,8 @@ func TestPatternsNameWhatTheySay(t *testing.T) {
 type scripted struct {
 	tools     []string // tool names
 	resources []string
-	seen      chan string // methods and names of what it was asked
+	seen      chan string                  // methods and names of what it was asked
+	call      func(m *wire.Message) string // the result of a tool call; nil is an empty one
 }
 
 func (s *scripted) dial(context.Context) (hub.Transport, error) {
@@ -126,6 +127,9 @@ func (s *scripted) answer(m *wire.Message) (*wire.Message, error) {
 		select {
 		case s.seen <- m.Method() + " " + m.Name():
 		default:
+		}
+		if s.call != nil {
+			return wire.NewResult(m.ID(), []byte(s.call(m)))
 		}
 		return object(map[string]any{"content": []any{}, "contents": []any{}})
 	}

@@ -35,7 +35,6 @@ type server struct {
 	log *slog.Logger
 
 	gateway chan struct{} // a semaphore of one: who connects
-	begun   gate.Begun
 
 	mu      sync.Mutex
 	links   [2]*link

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -78,14 +79,14 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 		return row, action.ErrConsumed
 	}
 	m := verbs.Begin(row, t.now, start)
-	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now))
+	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now, start.Server))
 }
 
 // attemptStep notes an attempt. seq is how SQL finds the row's number by its
 // first parameter.
-func attemptStep(seq string, param any, a action.Action, now time.Time) step {
-	return do(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at) VALUES (`+seq+`, $2, $3, $4, $5)`,
-		param, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), now)
+func attemptStep(seq string, param any, a action.Action, now time.Time, server canon.Digest) step {
+	return do(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server) VALUES (`+seq+`, $2, $3, $4, $5, $6)`,
+		param, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), now, server)
 }
 
 // beginAllowed starts a call that policy allowed without an approval:
@@ -106,7 +107,7 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		if row, err := t.free(&p); err != nil {
 			return row, err
 		}
-		out, err := t.insert(p, payload, attemptStep("$1", p.seq, a, t.now))
+		out, err := t.insert(p, payload, attemptStep("$1", p.seq, a, t.now, start.Server))
 		if err != nil {
 			return out, err
 		}

@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -92,4 +94,19 @@ func replaces(a action.Action) []step {
 		return nil
 	}
 	return []step{do("SELECT 1 FROM action WHERE id = $1 FOR UPDATE", a.Supersedes)}
+}
+
+// SentTo names the server that the latest attempt of a row went to.
+func (s *Store) SentTo(ctx context.Context, tenant, id string) (server canon.Digest, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found := false
+		err := c.query(func(cur *cursor) error { server, found = cur.digest(), true; return cur.err },
+			`SELECT t.server FROM action a JOIN attempt t ON t.action_seq = a.seq AND t.attempt = a.attempt
+			WHERE a.tenant = $1 AND a.id = $2`, tenant, id)
+		if err == nil && !found {
+			err = action.ErrNotFound
+		}
+		return err
+	})
+	return server, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -57,7 +58,7 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 		if err != nil {
 			return out, err
 		}
-		return out, t.attempt(out)
+		return out, t.attempt(out, start.Server)
 	})
 }
 
@@ -88,7 +89,7 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		if err := t.reserve(out, start); err != nil {
 			return a, err
 		}
-		return out, t.attempt(out)
+		return out, t.attempt(out, start.Server)
 	})
 }
 
@@ -144,9 +145,10 @@ func (t *tx) consume(row action.Action) error {
 	return nil
 }
 
-func (t *tx) attempt(a action.Action) error {
-	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at)
-		VALUES ((SELECT seq FROM action WHERE id = ?), ?, ?, ?, ?)`, a.ID, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now); err != nil {
+func (t *tx) attempt(a action.Action, server canon.Digest) error {
+	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server)
+		VALUES ((SELECT seq FROM action WHERE id = ?), ?, ?, ?, ?, ?)`,
+		a.ID, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now, server); err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
 	return nil

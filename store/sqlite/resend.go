@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -81,4 +82,19 @@ func (t *tx) firstSent(row action.Action) (first time.Time, err error) {
 	_, err = t.one(func(cur *cursor) error { first = cur.time(); return nil },
 		"SELECT started_at FROM attempt WHERE action_seq = (SELECT seq FROM action WHERE id = ?) AND attempt = ?", row.ID, row.Attempt)
 	return first, err
+}
+
+// SentTo names the server that the latest attempt of a row went to.
+func (s *Store) SentTo(ctx context.Context, tenant, id string) (server canon.Digest, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found := false
+		err := c.query(func(cur *cursor) error { server, found = cur.digest(), true; return cur.err },
+			`SELECT t.server FROM action a JOIN attempt t ON t.action_seq = a.seq AND t.attempt = a.attempt
+			WHERE a.tenant = ? AND a.id = ?`, tenant, id)
+		if err == nil && !found {
+			err = action.ErrNotFound
+		}
+		return err
+	})
+	return server, err
 }

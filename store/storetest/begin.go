@@ -27,6 +27,7 @@ func testBegin(t *testing.T, open Open) {
 			}
 			b.same(row, b.row(row.ID))
 		},
+		"which server an attempt went to is kept, also when it is sent again": func(b *bench) { b.sentTo() },
 		"an approved call begins once": func(b *bench) {
 			claimed := b.claimed()
 			row := b.begin(claimed)

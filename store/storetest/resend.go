@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -214,5 +215,29 @@ func resendAuthority() map[string]func(*bench) {
 			b.begin(b.callWith("elsewhere"))
 			b.stays(row, true, action.ErrOvertaken)
 		},
+	}
+}
+
+func (b *bench) sentTo() {
+	there := canon.Sum([]byte("a server"))
+	claimed, pending := b.claimed(), b.pending()
+	for name, a := range map[string]action.Action{"allowed": b.call(), "approved": claimed} {
+		row, err := b.store.Begin(b.Context(), action.Start{Action: a, Lease: lease, Server: there})
+		b.must(err)
+		row, err = b.resend(b.finish(row, action.Uncertain), time.Hour, false)
+		b.must(err)
+		if got, err := b.store.SentTo(b.Context(), tenant, row.ID); err != nil || got != there {
+			b.Errorf("%s: sent to %s, %v", name, got, err)
+		}
+		if _, err := b.store.SentTo(b.Context(), other, row.ID); !errors.Is(err, action.ErrNotFound) {
+			b.Errorf("%s: another tenant learns %v", name, err)
+		}
+	}
+	if got, err := b.store.SentTo(b.Context(), tenant, b.begin(b.call()).ID); err != nil || got != (canon.Digest{}) {
+		b.Errorf("the host's own: %s, %v", got, err)
+	}
+	for _, id := range []string{pending.ID, "act_none"} {
+		_, err := b.store.SentTo(b.Context(), tenant, id)
+		b.refused(err, action.ErrNotFound)
 	}
 }

@@ -1,0 +1,7 @@
+-- Which server an attempt went to: after a restart nobody else is asked about
+-- it or sent it again. NULL where the host's own code ran.
+
+ALTER TABLE attempt ADD COLUMN server BYTEA CHECK (octet_length(server) = 32);
+
+CREATE TRIGGER attempt_sent BEFORE UPDATE OF action_seq, attempt, fence, provider_key, started_at, server ON attempt FOR EACH ROW
+  EXECUTE FUNCTION refuse('what was sent, and where, never changes');
