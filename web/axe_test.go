@@ -60,7 +60,7 @@ func showcase(t *testing.T) *bench {
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/account", "/reading", "/nowhere"}
+		"/records", "/records/1", "/account", "/reading", "/operate", "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.

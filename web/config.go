@@ -29,7 +29,11 @@ type Gate interface {
 	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
 	Earlier(ctx context.Context, a action.Action) (action.Earlier, error)
 	Room(ctx context.Context, t *catalog.Tool, a action.Action) ([]verbatim.Room, error)
+	Counts(ctx context.Context, tenant string) ([]action.Count, error)
+	Reconcile(ctx context.Context, tenant string, r action.Reconciliation) (action.Action, error)
 	Stops(ctx context.Context, tenant string) ([]action.Stop, error)
+	Freeze(ctx context.Context, s action.Stop) (running int, err error)
+	Unfreeze(ctx context.Context, s action.Stop) error
 }
 
 // People is what the pages ask of the accounts; [*auth.Accounts] is one.

@@ -46,6 +46,8 @@ type fakeGate struct {
 	earlier  action.Earlier
 	room     []verbatim.Room
 	stops    []action.Stop
+	lifted   []action.Stop
+	settled  []action.Reconciliation
 }
 
 var (
@@ -166,24 +168,6 @@ func (g *fakeGate) Records(_ context.Context, f audit.Filter) ([]audit.Record, e
 		}
 	}
 	return out, g.fail
-}
-
-func (g *fakeGate) Earlier(context.Context, action.Action) (action.Earlier, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.earlier, g.fail
-}
-
-func (g *fakeGate) Room(context.Context, *catalog.Tool, action.Action) ([]verbatim.Room, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.room, g.fail
-}
-
-func (g *fakeGate) Stops(context.Context, string) ([]action.Stop, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Clone(g.stops), g.fail
 }
 
 func (g *fakeGate) change(id string, to func(*action.Action)) {

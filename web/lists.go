@@ -33,8 +33,10 @@ type itemView struct {
 	At       moment
 	Until    moment
 	High     bool
-	ByDay    bool // the list says the day; the item says the time
-	Mine     bool // this person can decide on it now
+	Why      string   // a code, where it did not run
+	By       []string // who decided and how
+	ByDay    bool     // the list says the day; the item says the time
+	Mine     bool     // this person can decide on it now
 	Voted    bool
 	Marks    int
 	Targets  []display.Piece
@@ -192,45 +194,4 @@ func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, er
 	return item, nil
 }
 
-type historyView struct {
-	base
-	Items  []itemView
-	State  string
-	States []choice
-	Tool   string
-	Next   string // address of older ones
-}
-
 type choice struct{ Value, Text string }
-
-func (s *site) history(w http.ResponseWriter, r *http.Request, v visit) {
-	q := r.URL.Query()
-	page := historyView{base: s.base(v, "Actions", "actions"), State: typed(q.Get("state")), Tool: typed(q.Get("tool"))}
-	filter := action.Filter{Tenant: v.account.Tenant, Tool: page.Tool, Limit: pageSize, Before: q.Get("before")}
-	for _, state := range action.States() {
-		if state == action.Received {
-			continue
-		}
-		page.States = append(page.States, choice{string(state), stateWord(state).Text})
-		if page.State == string(state) {
-			filter.States = []action.State{state}
-		}
-	}
-	rows, err := s.gate.Actions(r.Context(), filter)
-	if err != nil {
-		s.broken(w, v)
-		return
-	}
-	for _, a := range rows {
-		item, err := s.item(r.Context(), v, a)
-		if err != nil {
-			s.broken(w, v)
-			return
-		}
-		page.Items = append(page.Items, item)
-	}
-	if len(rows) == pageSize {
-		page.Next = "/actions?" + url.Values{"state": {page.State}, "tool": {page.Tool}, "before": {rows[len(rows)-1].ID}}.Encode()
-	}
-	s.render(w, http.StatusOK, "history", page)
-}

@@ -60,6 +60,7 @@ type proposalView struct {
 
 	Decide     *forms
 	Revoke     *forms
+	Reconcile  *reconciling // settles what is uncertain
 	CanApprove bool
 	WhyNot     string // there is no form, or none to approve with
 	mayNot     bool   // because of who asks, not of the state
@@ -179,6 +180,7 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 		return proposalView{}, err
 	}
 	p.offer(s, c, read, votes)
+	s.settling(&p, c)
 	return p, nil
 }
 

@@ -34,21 +34,25 @@ type names map[string]string
 // recordItem adds to a record what people want to read. A record names a person by
 // an id that never changes; a name is for reading only.
 func (s *site) recordItem(ctx context.Context, v visit, r audit.Record, known names) (recordItem, error) {
-	item := recordItem{Record: r, When: s.when(r.At), Says: eventWords[r.Event], Who: r.By}
-	if name, found := known[r.By]; found {
-		item.Who = name
-		return item, nil
+	who, err := s.nameOf(ctx, v, r.By, known)
+	return recordItem{Record: r, When: s.when(r.At), Says: eventWords[r.Event], Who: who}, err
+}
+
+// nameOf names a person of the tenant; whoever else stays an id.
+func (s *site) nameOf(ctx context.Context, v visit, id string, known names) (string, error) {
+	if name, found := known[id]; found {
+		return name, nil
 	}
-	account, err := s.people.ByID(ctx, r.By)
+	known[id] = id
+	account, err := s.people.ByID(ctx, id)
 	switch {
 	case errors.Is(err, auth.ErrNoAccount): // a principal, or the machine itself
 	case err != nil:
-		return item, err
+		return id, err
 	case account.Tenant == v.account.Tenant:
-		item.Who = account.Name
+		known[id] = account.Name
 	}
-	known[r.By] = item.Who
-	return item, nil
+	return known[id], nil
 }
 
 func (s *site) records(w http.ResponseWriter, r *http.Request, v visit) {

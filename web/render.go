@@ -40,7 +40,7 @@ func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 // pageNames are the templates that stand in the layout.
-var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "account", "reading"}
+var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "account", "reading", "operate"}
 
 func (s *site) parsePages() (map[string]*template.Template, error) {
 	pages := map[string]*template.Template{}

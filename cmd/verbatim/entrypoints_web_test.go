@@ -18,7 +18,7 @@ import (
 // pageEntries are the routes of the page.
 var pageEntries = []string{"GET /healthz", "GET /static/{name}", "GET /login", "POST /login", "POST /logout", "GET /{$}",
 	"GET /account", "POST /account/passkeys/add", "POST /account/passkeys/remove", "POST /account/password", "GET /actions", "GET /actions/{id}", "POST /actions/{id}/approve", "POST /actions/{id}/reject",
-	"POST /actions/{id}/revoke", "GET /reading", "POST /reading", "GET /records", "GET /records/{seq}"}
+	"POST /actions/{id}/revoke", "POST /actions/{id}/reconcile", "GET /operate", "POST /operate/stop", "POST /operate/lift", "GET /reading", "POST /reading", "GET /records", "GET /records/{seq}"}
 
 func TestNoPageRouteRunsAnything(t *testing.T) {
 	t.Parallel()

@@ -111,7 +111,7 @@ func pages(t *testing.T, ctx context.Context, s show) []shot {
 	out := []shot{{"inbox", "/"}, {"proposal", link(t, ctx, "12,000.00")}}
 	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.WaitVisible(chromedp.CSS(".items")))
 	return append(out, shot{"history", "/actions"}, shot{"succeeded", link(t, ctx, "8,400.00")}, shot{"denied", link(t, ctx, "2,000.00")},
-		shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
+		shot{"operations", "/operate"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
 }
 
 func TestScreenshots(t *testing.T) {
