@@ -272,3 +272,16 @@ func TestPageForTheNetworkHasACertificateAndAnOrigin(t *testing.T) {
 		t.Errorf("behind a proxy: %+v, %v", got, err)
 	}
 }
+
+// G28: a client's credentials are no setting: nothing in a configuration can
+// ask for them, nor for any other header of a client, to be passed on.
+func TestG28NoSettingPassesAClientsHeadersOn(t *testing.T) {
+	t.Parallel()
+	for _, setting := range []string{"forwardHeaders: [authorization]", "forward_headers: [authorization]", "headers: {authorization: x}",
+		"passthrough: true", "disableAuthTokenPassthrough: false", "credential: {client: true}", "credential: {header: Mcp-Session-Id, env: A}"} {
+		text := "servers:\n  far:\n    url: https://mcp.example.com/mcp\n    " + setting + "\n"
+		if _, err := config.Load("/home/x", write(t, t.TempDir(), text), false); err == nil {
+			t.Errorf("%s was accepted", setting)
+		}
+	}
+}

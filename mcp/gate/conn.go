@@ -28,6 +28,8 @@ type conn struct {
 	live  map[string]*flight // requests of the client in flight, by id
 	meta  []byte             // _meta of the client's latest stateless request
 	asked map[string]bool    // requests of the server that the client owes an answer
+	// tokens are the progress tokens of requests in flight, and of how many.
+	tokens map[string]int
 }
 
 // flight is one request of the client that has no answer yet.
@@ -35,6 +37,7 @@ type flight struct {
 	cancel   context.CancelFunc
 	upstream wire.ID // zero until it has been sent on
 	silent   bool    // cancelled: no answer is wanted
+	token    string  // raw progress token; "" where the client gave none
 }
 
 // answerGrace is how long answers may take to reach a client after a stream
@@ -53,7 +56,7 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut
 		return err
 	}
 	c := &conn{log: cfg.Log, client: wire.NewWriter(client), up: NewStream(serverOut, serverIn, cfg.Log),
-		live: map[string]*flight{}, asked: map[string]bool{}}
+		live: map[string]*flight{}, asked: map[string]bool{}, tokens: map[string]int{}}
 	c.roster = NewRoster(cfg.Server, cfg.Binder, c.page)
 	c.roster.Patience = cfg.Listing
 	var err error
@@ -159,7 +162,7 @@ func (c *conn) request(ctx context.Context, m *wire.Message) {
 		return
 	}
 	c.noteEra(m)
-	ctx, f, ok := c.begin(ctx, m.ID())
+	ctx, f, ok := c.begin(ctx, m)
 	if !ok {
 		c.fail(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight")
 		return
@@ -181,15 +184,19 @@ func (c *conn) request(ctx context.Context, m *wire.Message) {
 }
 
 // begin notes a request in flight; ok is false if its id is taken.
-func (c *conn) begin(ctx context.Context, id wire.ID) (context.Context, *flight, bool) {
+func (c *conn) begin(ctx context.Context, m *wire.Message) (context.Context, *flight, bool) {
+	token, _, _ := m.Meta(wire.MetaProgressToken) // one with two readings goes nowhere
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.live[id.Key()]; taken {
+	if _, taken := c.live[m.ID().Key()]; taken {
 		return nil, nil, false
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &flight{cancel: cancel}
-	c.live[id.Key()] = f
+	f := &flight{cancel: cancel, token: string(token)}
+	c.live[m.ID().Key()] = f
+	if f.token != "" {
+		c.tokens[f.token]++
+	}
 	return ctx, f, true
 }
 
@@ -199,6 +206,9 @@ func (c *conn) end(id wire.ID) (wanted bool) {
 	defer c.mu.Unlock()
 	f := c.live[id.Key()]
 	delete(c.live, id.Key())
+	if c.tokens[f.token]--; c.tokens[f.token] <= 0 {
+		delete(c.tokens, f.token)
+	}
 	f.cancel()
 	return !f.silent
 }
@@ -220,6 +230,9 @@ func (c *conn) noteEra(m *wire.Message) {
 // pass forwards a request that is no tool call and returns the answer.
 func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Message {
 	out, err := m.WithoutOwnMeta()
+	if err == nil {
+		out, err = c.desk.cfg.States.Open(out, c.desk.cfg.Session, c.desk.cfg.Server)
+	}
 	if err != nil {
 		return c.failure(m.ID(), wire.CodeInvalidParams, "the request cannot be read in one way")
 	}
@@ -233,6 +246,9 @@ func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 			c.log.Warn("a tool list was refused", "error", err)
 			return c.failure(m.ID(), wire.CodeInternal, "the server's tool list cannot be read in one way")
 		}
+	}
+	if answer, err = c.desk.cfg.States.Seal(answer, m, c.desk.cfg.Session, c.desk.cfg.Server); err != nil {
+		return c.failure(m.ID(), wire.CodeInternal, "the server's answer cannot be read in one way")
 	}
 	return readdress(c.log, answer, m.ID())
 }

@@ -38,6 +38,9 @@ type Config struct {
 	// Zero is replaced by one that no other server has, so that nobody else
 	// settles what this one was sent.
 	Identity canon.Digest
+	// States guards what servers give clients to bring back; nil makes one for
+	// this Desk.
+	States *States
 }
 
 func (c *Config) check() error {
@@ -55,6 +58,12 @@ func (c *Config) check() error {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.States == nil {
+		var err error
+		if c.States, err = NewStates(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -80,8 +89,13 @@ func NewDesk(cfg Config, roster *Roster, line Line, runs *sync.WaitGroup) (*Desk
 // Call takes one tools/call request, in which the tool has the server's name,
 // through the Gate and returns the answer for the client.
 func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Message {
+	id := m.ID()
 	if _, found, err := m.Member("/params/task"); found || err != nil {
 		return d.failure(m.ID(), wire.CodeInvalidParams, "calls as tasks do not pass the gateway")
+	}
+	m, err := d.cfg.States.Open(m, d.cfg.Session, d.cfg.Server)
+	if err != nil {
+		return d.failure(id, wire.CodeInvalidParams, errState.Error())
 	}
 	proposed, err := d.proposed(m)
 	if err != nil {
@@ -97,7 +111,13 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 	if err != nil {
 		d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
 	}
-	return d.answer(m, t, o)
+	answer := d.answer(m, t, o)
+	if t.asks.Load() {
+		if answer, err = d.cfg.States.Seal(answer, m, d.cfg.Session, d.cfg.Server); err != nil {
+			return d.failure(id, wire.CodeInternal, "the server's answer cannot be read in one way")
+		}
+	}
+	return answer
 }
 
 func (d *Desk) failure(id wire.ID, code wire.Code, text string) *wire.Message {
@@ -152,6 +172,8 @@ type tools struct {
 	// reply is the server's answer to the run itself. The run may outlive the
 	// call, so another goroutine may set it late.
 	reply atomic.Pointer[wire.Message]
+	// asks: that answer asks the client for input.
+	asks atomic.Bool
 }
 
 // Tool finds a tool of this server by its catalog name.
@@ -208,10 +230,12 @@ func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output,
 	if err != nil {
 		return execute.Output{}, err
 	}
+	out, done, err := output(answer)
 	if !in.Preview() {
+		f.tools.asks.Store(!done)
 		f.tools.reply.Store(answer)
 	}
-	return output(answer)
+	return out, err
 }
 
 func (f *forward) message(in execute.Input) (*wire.Message, error) {
@@ -236,23 +260,22 @@ func (f *forward) message(in execute.Input) (*wire.Message, error) {
 func notRun(err error) error { return fmt.Errorf("%w: %w", execute.ErrNotRun, err) }
 
 // output reads the server's answer. An error response is the server's own
-// word that the tool did not do it.
-func output(answer *wire.Message) (execute.Output, error) {
+// word that the tool did not do it. done is false where it asks for input.
+func output(answer *wire.Message) (out execute.Output, done bool, err error) {
 	if answer.Kind() == wire.KindError {
-		return execute.Output{Bytes: answer.Fault(), IsError: true}, nil
+		return execute.Output{Bytes: answer.Fault(), IsError: true}, true, nil
 	}
 	flag, found, err := answer.Member("/result/isError")
 	if err != nil {
-		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, err)
+		return out, true, fmt.Errorf("%w: %w", execute.ErrLost, err)
 	}
 	if said := string(flag); found && said != "true" && said != "false" || !bytes.HasPrefix(answer.Result(), []byte("{")) {
-		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, errMalformed)
+		return out, true, fmt.Errorf("%w: %w", execute.ErrLost, errMalformed)
 	}
-	done, err := complete(answer)
-	if err != nil {
-		return execute.Output{}, fmt.Errorf("%w: %w", execute.ErrLost, err)
+	if done, err = complete(answer); err != nil {
+		return out, true, fmt.Errorf("%w: %w", execute.ErrLost, err)
 	}
-	return execute.Output{Bytes: answer.Result(), IsError: string(flag) == "true" || !done}, nil
+	return execute.Output{Bytes: answer.Result(), IsError: string(flag) == "true" || !done}, done, nil
 }
 
 // complete reports whether the tool says that it is done (MCP 2026-07-28,

@@ -75,6 +75,10 @@ func (c *conn) fromServer(m *wire.Message) {
 			c.refuseServer(m.ID())
 			return
 		}
+	case m.Method() == "notifications/progress":
+		if !c.progresses(m) {
+			return
+		}
 	case m.Method() == "notifications/tools/list_changed":
 		c.roster.Stale()
 	case m.Method() == "notifications/cancelled":
@@ -86,6 +90,18 @@ func (c *conn) fromServer(m *wire.Message) {
 		return
 	}
 	c.send(out)
+}
+
+// progresses: it is of a request that the client has in flight and gave this
+// token to.
+func (c *conn) progresses(m *wire.Message) bool {
+	raw, found, err := m.Member("/params/progressToken")
+	if err != nil || !found {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tokens[string(raw)] > 0
 }
 
 func (c *conn) refuseServer(id wire.ID) {

@@ -88,7 +88,8 @@ func (r resend) Handle(ctx context.Context, in execute.Input) (execute.Output, e
 	if err != nil {
 		return execute.Output{}, err
 	}
-	return output(answer)
+	out, _, err := output(answer)
+	return out, err
 }
 
 func (r resend) message(in execute.Input) (*wire.Message, error) {

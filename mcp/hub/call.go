@@ -38,7 +38,8 @@ func (s *Session) call(r *request) *wire.Message {
 	_, shut := closed[name]
 	allowed := func(tool string) bool { return !shut && s.caller.may(tool) }
 	d, err := gate.NewDesk(gate.Config{Gate: s.hub.cfg.Gate, Session: s.caller.Session, Server: server, Wait: s.hub.cfg.Wait,
-		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity}, l.roster, &bent{l, s.era}, &s.hub.runs)
+		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity,
+		States: s.hub.states}, l.roster, &bent{l, s.era}, &s.hub.runs)
 	if err != nil {
 		l.server.log.Error("a session is of no use", "error", err)
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
@@ -73,11 +74,18 @@ func (s *Session) forward(r *request, server string, m *wire.Message) *wire.Mess
 }
 
 func (s *Session) through(r *request, l *link, m *wire.Message) *wire.Message {
+	who, server := s.caller.Session, l.server.Name
 	out, err := m.WithoutOwnMeta()
+	if err == nil {
+		out, err = s.hub.states.Open(out, who, server)
+	}
 	if err != nil {
 		return s.failure(r.msg.ID(), wire.CodeInvalidParams, "the request cannot be read in one way")
 	}
 	answer, err := (&bent{l, s.era}).Ask(r.ctx, out, s.carry(r, l))
+	if err == nil {
+		answer, err = s.hub.states.Seal(answer, m, who, server)
+	}
 	if err == nil {
 		answer, err = answer.WithID(r.msg.ID())
 	}

@@ -87,6 +87,7 @@ type Hub struct {
 	runs    sync.WaitGroup // requests under way, and runs that outlive them
 	end     context.Context
 	stop    context.CancelFunc
+	states  *gate.States
 
 	mu       sync.Mutex
 	ended    bool
@@ -120,6 +121,10 @@ func New(cfg Config) (*Hub, error) {
 	}
 	h := &Hub{cfg: cfg, servers: map[string]*server{}, sessions: map[*Session]bool{}}
 	h.end, h.stop = context.WithCancel(context.Background())
+	var err error
+	if h.states, err = gate.NewStates(); err != nil {
+		return nil, err
+	}
 	for _, s := range cfg.Servers {
 		if err := h.add(s); err != nil {
 			return nil, err
