@@ -179,7 +179,8 @@ func (g *Gate) same(ctx context.Context, p *proposal) (*action.Action, *Outcome,
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, a := range rows {
+	for i := range rows {
+		a := rows[i]
 		if a.Key != "" || !a.CallerGone && !resumable(a, p) {
 			continue
 		}

@@ -157,10 +157,10 @@ func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 	row := g.row(p, d, nil)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	record := make(chan decided, 1)
+	record := make(chan error, 1)
 	go func() {
-		a, err := g.cfg.Store.Decide(context.WithoutCancel(ctx), row)
-		record <- decided{a, err}
+		_, err := g.cfg.Store.Decide(context.WithoutCancel(ctx), row)
+		record <- err
 		if err != nil {
 			cancel() // nobody will get the answer
 		}
@@ -170,19 +170,13 @@ func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 	if err != nil {
 		end = execute.NotRun(err)
 	}
-	kept := <-record
-	if errors.Is(kept.err, action.ErrStopped) {
+	err = <-record
+	if errors.Is(err, action.ErrStopped) {
 		return g.refuse(ctx, p, d, CodeStopped, "")
 	}
-	if kept.err != nil {
-		return Outcome{Tool: p.name()}, kept.err
+	if err != nil {
+		return Outcome{Tool: p.name()}, err
 	}
-	kept.row.State, kept.row.Result = end.State, &end.Result
-	return outcomeOf(kept.row), nil
-}
-
-// decided is what the store made of a decision.
-type decided struct {
-	row action.Action
-	err error
+	row.State, row.Result = end.State, &end.Result
+	return outcomeOf(row), nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -42,12 +43,27 @@ func NewSalt() Salt {
 
 // Commit returns HMAC-SHA256 of value under the salt, in lowercase hex. The
 // name is part of it, so that equal values under two names do not show.
-func (s Salt) Commit(name string, value []byte) string {
-	h := hmac.New(sha256.New, s[:])
-	h.Write([]byte{byte(len(name) >> 8), byte(len(name))})
-	h.Write([]byte(name))
-	h.Write(value)
-	return hex.EncodeToString(h.Sum(nil))
+func (s Salt) Commit(name string, value []byte) string { return s.Committer().Commit(name, value) }
+
+// Committer makes commitments under one salt. It is for one goroutine.
+type Committer struct {
+	mac  hash.Hash
+	head []byte
+	sum  [sha256.Size]byte
+	text [2 * sha256.Size]byte
+}
+
+// Committer returns a maker of commitments under the salt.
+func (s Salt) Committer() *Committer { return &Committer{mac: hmac.New(sha256.New, s[:])} }
+
+// Commit is [Salt.Commit] under the Committer's salt.
+func (c *Committer) Commit(name string, value []byte) string {
+	c.mac.Reset()
+	c.head = append(append(c.head[:0], byte(len(name)>>8), byte(len(name))), name...)
+	c.mac.Write(c.head)
+	c.mac.Write(value)
+	hex.Encode(c.text[:], c.mac.Sum(c.sum[:0]))
+	return string(c.text[:])
 }
 
 // Check reports whether the record commits to value under name.
@@ -62,6 +78,14 @@ func (r Record) Leaf() ([]byte, error) {
 	if !known(r.Event) {
 		return nil, ErrEvent
 	}
+	if leaf, ok := r.plainLeaf(); ok {
+		return leaf, nil
+	}
+	return r.anyLeaf()
+}
+
+// anyLeaf is Leaf for every record, and the judge of what no leaf may hold.
+func (r Record) anyLeaf() ([]byte, error) {
 	members := []canon.Member{
 		{Name: "v", Value: canon.IntValue(leafVersion)},
 		{Name: "seq", Value: canon.IntValue(r.Seq)},

@@ -24,7 +24,7 @@ func (s *Store) RejectInput(ctx context.Context, r action.Rejection) error {
 func (s *Store) Decide(ctx context.Context, a action.Action) (action.Action, error) {
 	switch {
 	case a.Fence > 0 && a.Decision.Effect == verbs.EffectDeny:
-		return s.change(ctx, syncFull, func(t *tx) (action.Action, error) { return t.void(a) })
+		return s.void(ctx, a)
 	case a.Fence == 0 && a.Decision.Effect == verbs.EffectDeny:
 		return s.deny(ctx, a)
 	case a.Fence == 0 && a.Decision.Effect == verbs.EffectAllow && !a.Mutation:
@@ -41,6 +41,10 @@ func (s *Store) deny(ctx context.Context, a action.Action) (action.Action, error
 		return action.Action{}, err
 	}
 	return s.create(ctx, a)
+}
+
+func (s *Store) void(ctx context.Context, a action.Action) (action.Action, error) {
+	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) { return t.void(a) })
 }
 
 // void ends a claimed row as denied.

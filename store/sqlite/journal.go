@@ -60,7 +60,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // append writes one record. If it returns an error the record is not there,
 // or nobody will find it.
-func (j *journal) append(path string, e verbs.Entry) error {
+func (j *journal) append(path string, e *verbs.Entry) error {
 	leaf, err := e.Leaf()
 	if err != nil {
 		return err
@@ -71,7 +71,8 @@ func (j *journal) append(path string, e verbs.Entry) error {
 			return err
 		}
 	}
-	b := append(j.buf[:0], make([]byte, frameHead)...)
+	var head [frameHead]byte
+	b := append(j.buf[:0], head[:]...)
 	b = binary.LittleEndian.AppendUint64(b, j.number+1)
 	b = append(append(b, e.Salt[:]...), leaf...)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-frameHead))
@@ -83,7 +84,7 @@ func (j *journal) append(path string, e verbs.Entry) error {
 	f.size += int64(len(b))
 	f.open++
 	j.number++
-	j.waiting = append(j.waiting, e)
+	j.waiting = append(j.waiting, *e)
 	return nil
 }
 

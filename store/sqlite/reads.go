@@ -20,9 +20,15 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 	}
 	r, f, secrets := verbs.AllowedRecord(a)
 	e := verbs.NewEntry(time.Time{}, r, f, secrets)
-	if out, ok, err := s.allowSoon(a, e); ok || err != nil {
-		return out, err
+	if at, ok, err := s.allowSoon(&a, &e); ok || err != nil {
+		a.CreatedAt, a.UpdatedAt = at, at
+		return a, err
 	}
+	return s.allowLater(ctx, a, e)
+}
+
+// allowLater writes the record in a transaction.
+func (s *Store) allowLater(ctx context.Context, a action.Action, e verbs.Entry) (action.Action, error) {
 	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
 		if row, err := t.stopped(a); err != nil {
 			return row, err
@@ -37,28 +43,27 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 // through the database: while a stop is being set or lifted, so that the log
 // never shows a read after the stop that covers it; while the database has
 // shown that it cannot write; and where too much waits.
-func (s *Store) allowSoon(a action.Action, e verbs.Entry) (out action.Action, ok bool, err error) {
+func (s *Store) allowSoon(a *action.Action, e *verbs.Entry) (at time.Time, ok bool, err error) {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.closed {
-		return action.Action{}, false, ErrClosed
+		return time.Time{}, false, ErrClosed
 	}
 	m, j := &s.memory, &s.journal
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.opt.VFS != "" || !m.known || j.off || j.sick || len(j.waiting) >= maxWaiting {
-		return action.Action{}, false, nil
+		return time.Time{}, false, nil
 	}
 	for _, stop := range m.stops {
 		if stop.Covers(a.Tenant, a.Agent, a.Tool) {
-			return a, false, action.ErrStopped
+			return time.Time{}, false, action.ErrStopped
 		}
 	}
 	e.At = s.tick()
-	a.CreatedAt, a.UpdatedAt = e.At, e.At
 	if err := j.append(s.path, e); err != nil {
 		j.off = true
-		return action.Action{}, false, fmt.Errorf("write store: %w", err)
+		return time.Time{}, false, fmt.Errorf("write store: %w", err)
 	}
 	if n := len(j.waiting); n == foldEarly {
 		s.nudge()
@@ -66,7 +71,7 @@ func (s *Store) allowSoon(a action.Action, e verbs.Entry) (out action.Action, ok
 		j.armed = true
 		time.AfterFunc(foldAfter, s.foldLater)
 	}
-	return a, true, nil
+	return e.At, true, nil
 }
 
 // tick is the time; it never goes back in this process. memory.mu is held.

@@ -32,7 +32,7 @@ type Entry struct {
 func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
 	e := Entry{Record: r, Salt: audit.NewSalt()}
 	e.ID, e.At = "rec_"+rand.Text(), now
-	e.Facts, e.Commitments = map[string]string{}, map[string]string{}
+	e.Facts, e.Commitments = make(map[string]string, len(f)), make(map[string]string, len(s))
 	for _, text := range []*string{&e.Tool, &e.Agent, &e.By, &e.Code} {
 		*text = short(*text)
 	}
@@ -41,9 +41,10 @@ func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
 			e.Facts[name] = short(value)
 		}
 	}
+	under := e.Salt.Committer()
 	for name, value := range s {
 		if len(value) > 0 {
-			e.Commitments[name] = e.Salt.Commit(name, value)
+			e.Commitments[name] = under.Commit(name, value)
 		}
 	}
 	return e
