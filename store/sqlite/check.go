@@ -4,43 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // ErrFaults is returned for a store that is not as this program leaves it.
 // The report beside it says what is wrong.
-var ErrFaults = errors.New("the store has faults")
+var ErrFaults = verbs.ErrFaults
 
-// maxFaults is how many faults a report names.
-const maxFaults = 20
+// Report is what a check found.
+type Report = verbs.Report
 
-// Report is what a check found. Faults name rows by id and never hold what
-// was stored in them.
-type Report struct {
-	Schema   int                  `json:"schema"` // the version of the file
-	Known    int                  `json:"known"`  // the newest that this program knows
-	Bytes    int64                `json:"bytes"`
-	Actions  int                  `json:"actions"`
-	States   map[action.State]int `json:"states"`
-	Records  int64                `json:"records"`
-	LastAt   time.Time            `json:"lastAt"` // of the last record; zero if there is none
-	Restores int                  `json:"restores"`
-	Faults   []string             `json:"faults"`
-	More     int                  `json:"more"` // faults beyond those named
-}
-
-func (r *Report) fault(format string, args ...any) {
-	if len(r.Faults) == maxFaults {
-		r.More++
-		return
-	}
-	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
-}
+// examination is a report while it is made.
+type examination struct{ Report }
 
 // Check reads the whole store at path, beside whoever owns it, as it is at
 // one moment: the file's own structure, that the schema is the one of this
@@ -69,29 +49,29 @@ func Check(ctx context.Context, path string, opt Options) (r Report, err error) 
 }
 
 func (s *Store) check(c *conn) (Report, error) {
-	r := Report{States: map[action.State]int{}}
+	r := examination{Report{States: map[action.State]int{}}}
 	if err := r.checkFile(c); err != nil || len(r.Faults) > 0 {
-		return r, err // nothing that follows could be believed
+		return r.Report, err // nothing that follows could be believed
 	}
 	for _, look := range []func(*Store, *conn) error{
 		r.checkSchema, r.checkSeal, r.checkRecords, r.checkActions, r.checkUses, r.checkClock} {
 		if err := look(s, c); err != nil {
-			return r, err
+			return r.Report, err
 		}
 	}
-	return r, nil
+	return r.Report, nil
 }
 
 // checkFile asks SQLite whether the file is whole.
-func (r *Report) checkFile(c *conn) error {
+func (r *examination) checkFile(c *conn) error {
 	err := c.query(func(cur *cursor) error {
 		if text := cur.text(); text != "ok" {
-			r.fault("the file is damaged: %s", text)
+			r.Fault("the file is damaged: %s", text)
 		}
 		return nil
 	}, "PRAGMA integrity_check(20)")
 	if errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) {
-		r.fault("the file is damaged: %v", err)
+		r.Fault("the file is damaged: %v", err)
 		return nil
 	}
 	if err != nil {
@@ -101,14 +81,14 @@ func (r *Report) checkFile(c *conn) error {
 		return err
 	}
 	return c.query(func(cur *cursor) error {
-		r.fault("a row of %s points to nothing", cur.text())
+		r.Fault("a row of %s points to nothing", cur.text())
 		return nil
 	}, `SELECT DISTINCT "table" FROM pragma_foreign_key_check`)
 }
 
 // checkSchema compares every table, index and trigger with a store that is
 // made anew by the same migrations.
-func (r *Report) checkSchema(_ *Store, c *conn) error {
+func (r *examination) checkSchema(_ *Store, c *conn) error {
 	all, err := migrations()
 	if err != nil {
 		return err
@@ -136,12 +116,12 @@ func (r *Report) checkSchema(_ *Store, c *conn) error {
 	}
 	for name, text := range want {
 		if got[name] != text {
-			r.fault("%s is missing or changed", name)
+			r.Fault("%s is missing or changed", name)
 		}
 	}
 	for name := range got {
 		if _, known := want[name]; !known {
-			r.fault("%s was added", name)
+			r.Fault("%s was added", name)
 		}
 	}
 	return nil
@@ -176,39 +156,39 @@ func schemaOf(c *conn) (map[string]string, error) {
 	return out, err
 }
 
-func (r *Report) checkSeal(s *Store, c *conn) error {
+func (r *examination) checkSeal(s *Store, c *conn) error {
 	var sealed []byte
 	found, err := c.one(func(cur *cursor) error { sealed = cur.blob(); return nil }, "SELECT sealed FROM seal_check")
 	if err != nil {
 		return err
 	}
 	if !found {
-		r.fault("the word that shows the sealing key is missing")
+		r.Fault("the word that shows the sealing key is missing")
 		return nil
 	}
 	return s.opens(sealed)
 }
 
 // checkRecords reads the whole log.
-func (r *Report) checkRecords(_ *Store, c *conn) error {
+func (r *examination) checkRecords(_ *Store, c *conn) error {
 	return c.query(func(cur *cursor) error {
 		seq, id, at, tenant, event, of := cur.int(), cur.text(), cur.time(), cur.text(), cur.text(), cur.text()
 		r.Records++
 		if seq != r.Records {
-			r.fault("record %d follows record %d", seq, r.Records-1)
+			r.Fault("record %d follows record %d", seq, r.Records-1)
 			r.Records = seq
 		}
 		record, err := audit.ParseLeaf(cur.blob())
 		if err != nil {
-			r.fault("record %d: %v", seq, err)
+			r.Fault("record %d: %v", seq, err)
 			return nil
 		}
 		if record.Seq != seq || record.ID != id || !record.At.Equal(at) || record.Tenant != tenant ||
 			record.Event != event || record.Action != of {
-			r.fault("record %d is not what its columns say", seq)
+			r.Fault("record %d is not what its columns say", seq)
 		}
 		if at.Before(r.LastAt) {
-			r.fault("record %d is older than the one before", seq)
+			r.Fault("record %d is older than the one before", seq)
 		}
 		if record.Event == audit.Restored {
 			r.Restores++
@@ -219,7 +199,7 @@ func (r *Report) checkRecords(_ *Store, c *conn) error {
 }
 
 // checkActions opens every row and compares it with its last record.
-func (r *Report) checkActions(s *Store, c *conn) error {
+func (r *examination) checkActions(s *Store, c *conn) error {
 	for after := int64(0); ; {
 		var ids []string
 		err := c.query(func(cur *cursor) error {
@@ -238,11 +218,11 @@ func (r *Report) checkActions(s *Store, c *conn) error {
 	}
 }
 
-func (r *Report) checkAction(s *Store, c *conn, id string) error {
+func (r *examination) checkAction(s *Store, c *conn, id string) error {
 	r.Actions++
 	row, err := s.load(c, id)
 	if err != nil {
-		r.fault("action %s: %v", id, err)
+		r.Fault("action %s: %v", id, err)
 		return nil
 	}
 	r.States[row.State]++
@@ -255,27 +235,27 @@ func (r *Report) checkAction(s *Store, c *conn, id string) error {
 	record, err := audit.ParseLeaf(leaf)
 	switch {
 	case !found:
-		r.fault("action %s has no record", id)
+		r.Fault("action %s has no record", id)
 	case err == nil && record.To != string(row.State): // a leaf that cannot be read is named already
-		r.fault("action %s is %s, its last record says %s", id, row.State, record.To)
+		r.Fault("action %s is %s, its last record says %s", id, row.State, record.To)
 	}
 	return nil
 }
 
 // checkUses: an approved call that ran has used its approval up, and nothing
 // else has.
-func (r *Report) checkUses(_ *Store, c *conn) error {
+func (r *examination) checkUses(_ *Store, c *conn) error {
 	return c.query(func(cur *cursor) error {
-		r.fault("action %s ran without using its approval up, or the other way round", cur.text())
+		r.Fault("action %s ran without using its approval up, or the other way round", cur.text())
 		return nil
 	}, `SELECT a.id FROM action a JOIN approval t ON t.action_id = a.id LEFT JOIN consumption u ON u.action_id = a.id
 		WHERE (a.attempt > 0) <> (u.digest IS NOT NULL) OR u.digest IS NOT NULL AND u.digest <> t.digest ORDER BY a.seq`)
 }
 
-func (r *Report) checkClock(_ *Store, c *conn) error {
+func (r *examination) checkClock(_ *Store, c *conn) error {
 	n, err := c.number("SELECT count(*) FROM time_floor WHERE at < (SELECT coalesce(max(at), 0) FROM event)")
 	if err == nil && n > 0 {
-		r.fault("the clock is behind the last record")
+		r.Fault("the clock is behind the last record")
 	}
 	return err
 }

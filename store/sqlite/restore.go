@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
@@ -23,17 +22,7 @@ var ErrRestoring = errors.New("a restore of this store was interrupted; run it a
 func restoring(path string) string { return path + ".restoring" }
 
 // Restoration says what a restore did.
-type Restoration struct {
-	LastRecord int64     `json:"lastRecord"` // of the backup; what came after it is lost
-	LastAt     time.Time `json:"lastAt"`     // of that record
-	At         time.Time `json:"at"`         // of the restore
-	Expired    int       `json:"expired"`    // rows that waited, were approved or claimed
-	Uncertain  int       `json:"uncertain"`  // rows that were executing
-	Epochs     int       `json:"epochs"`     // tools whose policy version has moved
-	Replaced   string    `json:"replaced"`   // where the store of before is; "" if there was none
-	Log        string    `json:"log"`        // the new name of the log
-	LogBefore  string    `json:"logBefore"`  // the name that it had; "" if it had none
-}
+type Restoration = verbs.Restoration
 
 // Restore puts a backup in the place of the store at path, which nobody may
 // have open. What was acknowledged after the backup is unknown from then on,
@@ -157,12 +146,8 @@ func (t *tx) markGap(r *Restoration) error {
 		"SELECT seq, at FROM event ORDER BY seq DESC LIMIT 1"); err != nil {
 		return err
 	}
-	record, f := verbs.GapRecord(r.gap())
+	record, f := verbs.GapRecord(r.Gap())
 	return t.record(record, f, nil)
-}
-
-func (r *Restoration) gap() verbs.Gap {
-	return verbs.Gap{LastRecord: r.LastRecord, LastAt: r.LastAt, Log: r.Log, Before: r.LogBefore}
 }
 
 // renameLog: what the log signed under its old name after the backup must not
@@ -179,7 +164,7 @@ func (t *tx) renameLog(r *Restoration) error {
 }
 
 func (t *tx) freezeAll(r *Restoration) error {
-	stop := verbs.GapStop(r.gap())
+	stop := verbs.GapStop(r.Gap())
 	if _, err := t.exec(`INSERT INTO stop (tenant, agent, tool, by, reason, at) VALUES ('', '', '', ?, ?, ?)
 		ON CONFLICT (tenant, agent, tool) DO UPDATE SET by = excluded.by, reason = excluded.reason, at = excluded.at`,
 		stop.By, stop.Reason, t.now); err != nil {
@@ -200,11 +185,7 @@ func (t *tx) endOpen(r *Restoration) error {
 			if err != nil {
 				return err
 			}
-			if out.State == action.Uncertain {
-				r.Uncertain++
-			} else {
-				r.Expired++
-			}
+			r.CountCutOff(out)
 		}
 	}
 }
