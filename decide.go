@@ -109,7 +109,7 @@ func (g *Gate) deny(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 	if err != nil {
 		return g.obstacle(p, stored, err)
 	}
-	return outcomeOf(stored), nil
+	return g.receipted(outcomeOf(stored), stored.Leaf), nil
 }
 
 // refuse records that an allowed call must not begin after all. It leaves the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/policy"
 )
 
@@ -33,6 +34,12 @@ type Config struct {
 	// where policy does not say; the default is throw.
 	Denials policy.ResultMode
 
+	// Receipts signs the promise that goes with each outcome; its purpose is
+	// keys.Receipts. nil: outcomes have none.
+	Receipts *keys.Signer
+	// ReadReceipts has reads get one, too: it costs them a look into the log.
+	ReadReceipts bool
+
 	PolicyTimeout time.Duration // default 1 s, 10 ms to 10 s
 	// ResolveTimeout bounds the transforms and resolvers of one call; the
 	// default is 10 s, the range 10 ms to 1 min.
@@ -48,6 +55,7 @@ type Gate struct {
 	epochs  *epochs
 	runs    *sync.WaitGroup // runs that have passed the commit point
 	busy    *busy           // uncertain actions that are being settled
+	origin  *logName        // of the store
 }
 
 // New checks a configuration. It fails if the store or the tools are missing,
@@ -58,6 +66,9 @@ func New(cfg Config) (*Gate, error) {
 	}
 	if cfg.Tools == nil {
 		return nil, errors.New("verbatim: config without tools")
+	}
+	if cfg.Receipts != nil && cfg.Receipts.Purpose() != keys.Receipts {
+		return nil, errors.New("verbatim: receipts need a key for receipts")
 	}
 	if err := checkModes(&cfg); err != nil {
 		return nil, err
@@ -72,7 +83,7 @@ func New(cfg Config) (*Gate, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs(), runs: new(sync.WaitGroup), busy: newBusy()}, nil
+	return &Gate{cfg: cfg, log: log, changes: newChanges(), epochs: newEpochs(), runs: new(sync.WaitGroup), busy: newBusy(), origin: new(logName)}, nil
 }
 
 // With returns a gate that shares everything but its tools: one store, one
@@ -131,7 +142,7 @@ func checkApprovable(set Toolset, approvers []action.Requirement) error {
 // wraps ErrRecord where the store failed.
 func (g *Gate) Call(ctx context.Context, s Session, c Call) (Outcome, error) {
 	o, err := g.walk(ctx, s, c)
-	return g.deliver(o, err)
+	return g.deliver(g.promise(ctx, s, o, err), err)
 }
 
 // walk is the decision cycle of one call. docs/decision-cycle.md tells it in

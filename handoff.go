@@ -15,7 +15,7 @@ import (
 // outcome's Output is the frozen payload, and the host makes the transfer.
 func (g *Gate) Handoff(ctx context.Context, s Session, h Handoff) (Outcome, error) {
 	o, err := g.walkHandoff(ctx, s, h)
-	return g.deliver(o, err)
+	return g.deliver(g.promise(ctx, s, o, err), err)
 }
 
 func (g *Gate) walkHandoff(ctx context.Context, s Session, h Handoff) (Outcome, error) {

@@ -45,7 +45,14 @@ type Outcome struct {
 	Member     string           // what differs: approval_mismatch, approval_stale, target_changed
 	ExpiresAt  time.Time        // for approval_required: when waiting ends
 
+	// Receipt is the signed promise that the record of this outcome is in the
+	// log, a DSSE envelope (docs/spec/log.md); nil where there is no record of
+	// an action, and where Config.Receipts is nil.
+	Receipt []byte
+
 	Mode policy.ResultMode // how the caller wants it delivered
+
+	read bool // of a read that ran: it has no row
 }
 
 // Err returns the typed error of the outcome; nil where the call ran.

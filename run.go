@@ -115,7 +115,7 @@ func (g *Gate) finish(ctx context.Context, t attempt) Outcome {
 	now, err := g.cfg.Store.Finish(ctx, action.Ending{ID: a.ID, Fence: a.Fence, State: end.State, Result: end.Result})
 	g.changes.tell(a.ID)
 	if err == nil {
-		return outcomeOf(now)
+		return g.receipted(outcomeOf(now), now.Leaf)
 	}
 	g.log.Error("the outcome could not be recorded", "action", a.ID, "error", err)
 	a.State = action.Uncertain
@@ -178,5 +178,7 @@ func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 		return Outcome{Tool: p.name()}, err
 	}
 	row.State, row.Result = end.State, &end.Result
-	return outcomeOf(row), nil
+	o := outcomeOf(row)
+	o.read = true
+	return o, nil
 }

@@ -50,7 +50,7 @@ func terms(now time.Time, d policy.Decision, preview *preview) *action.Terms {
 // hold answers a pending action at once, or waits for people and runs it when
 // they agree. Whoever stops waiting is gone: a retry then joins.
 func (g *Gate) hold(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
-	o := outcomeOf(a)
+	o := g.receipted(outcomeOf(a), a.Leaf)
 	ok, err := g.canApprove(ctx, a.Tenant)
 	if !ok || err != nil || p.call.Wait <= 0 {
 		if !ok && err == nil {

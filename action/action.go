@@ -46,6 +46,11 @@ type Action struct {
 	Terms    *Terms // nil unless approval is required
 	Payload  Payload
 	Result   *Result // nil until the action has ended
+
+	// Leaf is the record that the verb which returned this row has written, as
+	// it stands in the log or, without its number yet, will. It is nil in rows
+	// that were only read.
+	Leaf []byte
 }
 
 // Kind is call or handoff.

@@ -26,16 +26,17 @@ const timeSize = 8
 type Trust struct {
 	keys      note.Verifiers
 	witnesses map[string]bool // name and hash
+	plain     map[string][]ed25519.PublicKey
 	empty     bool
 }
 
 // NewTrust reads public keys, as [LogKey] and [WitnessKey] write them.
 func NewTrust(vkeys ...string) (Trust, error) {
-	t := Trust{witnesses: map[string]bool{}, empty: len(vkeys) == 0}
+	t := Trust{witnesses: map[string]bool{}, plain: map[string][]ed25519.PublicKey{}, empty: len(vkeys) == 0}
 	var all []note.Verifier
 	seen := map[string]bool{}
 	for i, text := range vkeys {
-		v, witness, err := parseKey(strings.TrimSpace(text))
+		v, key, witness, err := parseKey(strings.TrimSpace(text))
 		if err != nil {
 			return Trust{}, fmt.Errorf("key %d: %w", i+1, err)
 		}
@@ -43,6 +44,9 @@ func NewTrust(vkeys ...string) (Trust, error) {
 		if !seen[id] {
 			seen[id] = true
 			all = append(all, v)
+			if !witness {
+				t.plain[v.Name()] = append(t.plain[v.Name()], key)
+			}
 		}
 		if witness {
 			t.witnesses[id] = true
@@ -57,27 +61,27 @@ func keyName(name string, hash uint32) string { return fmt.Sprintf("%s+%08x", na
 var errKey = errors.New("expected name+hash+key of a signed note, Ed25519")
 
 // parseKey reads one public key and says whether it is a witness's.
-func parseKey(text string) (note.Verifier, bool, error) {
+func parseKey(text string) (v note.Verifier, key ed25519.PublicKey, witness bool, err error) {
 	parts := strings.SplitN(text, "+", 3)
 	if len(parts) != 3 {
-		return nil, false, errKey
+		return nil, nil, false, errKey
 	}
-	key, err := base64.StdEncoding.Strict().DecodeString(parts[2])
-	if err != nil || len(key) != 1+ed25519.PublicKeySize {
-		return nil, false, errKey
+	typed, err := base64.StdEncoding.Strict().DecodeString(parts[2])
+	if err != nil || len(typed) != 1+ed25519.PublicKeySize {
+		return nil, nil, false, errKey
 	}
-	if key[0] != algCosignature {
-		v, err := note.NewVerifier(text)
-		if err != nil {
-			return nil, false, errKey
+	key = typed[1:]
+	if typed[0] != algCosignature {
+		if v, err = note.NewVerifier(text); err != nil {
+			return nil, nil, false, errKey
 		}
-		return v, false, nil
+		return v, key, false, nil
 	}
-	hash := noteHash(parts[0], key)
+	hash := noteHash(parts[0], typed)
 	if parts[0] == "" || parts[1] != fmt.Sprintf("%08x", hash) {
-		return nil, false, errKey
+		return nil, nil, false, errKey
 	}
-	return cosigner{parts[0], hash, ed25519.PublicKey(key[1:])}, true, nil
+	return cosigner{parts[0], hash, key}, key, true, nil
 }
 
 // noteHash is the hash by which a note names a key (C2SP signed-note).
@@ -150,6 +154,9 @@ func (t Trust) Open(signed []byte) (Opened, error) {
 	}
 	o := Opened{Checkpoint: c, Witnesses: map[string]time.Time{}}
 	for _, s := range n.Sigs {
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
+			return Opened{}, fmt.Errorf("%w: a signature has stray bits", ErrCheckpoint)
+		}
 		if !t.witnesses[keyName(s.Name, s.Hash)] {
 			o.ByLog = o.ByLog || s.Name == c.Origin
 			continue

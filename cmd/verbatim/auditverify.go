@@ -20,13 +20,17 @@ import (
 func auditVerify(s streams) *cobra.Command {
 	var checkpoints, keyFiles []string
 	c := &cobra.Command{
-		Use:   "verify",
-		Short: "Read the whole log and compare it with signed checkpoints",
+		Use:   "verify [FILE... | DIRECTORY]",
+		Short: "Check the whole log, or receipts and bundles in files",
 		Long: "Read the whole log of this home, beside the daemon, and compare it with its tree, with what the log has signed, and with\n" +
 			"checkpoints that were kept elsewhere. Only with one of those can it say that the log is complete: whoever holds the store and the log's\n" +
-			"key can write another history that agrees with itself. Faults end with exit code 1, an empty log with 3.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+			"key can write another history that agrees with itself. Faults end with exit code 1, an empty log with 3.\n" +
+			"With files, check those alone, without home, daemon and store: receipts, bundles of audit bundle, and whether the bundles hold what\n" +
+			"the receipts promise; or the directory of audit export. That needs --key; what does not hold ends with 3.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return verifyFiles(cmd, s, args, keyFiles, checkpoints)
+			}
 			l, err := openLog(cmd.Context())
 			if err != nil {
 				return storeError(err)
@@ -167,8 +171,8 @@ func openLog(ctx context.Context) (openedLog, error) {
 	return openedLog{db, ring, db.Close}, nil
 }
 
-// logKeys are the public keys of the home's log and of its receipts, one a
-// line, as a checker pins them.
+// logKeys are the public keys of the home's log, of its receipts and of votes
+// made with a password, one a line, as a checker pins them.
 func (l openedLog) logKeys(ctx context.Context) ([]string, error) {
 	origin, err := l.log.Origin(ctx)
 	if err != nil {
@@ -185,7 +189,7 @@ func publicLogKeys(ring *keys.Ring, origin string) ([]string, error) {
 	for _, of := range []struct {
 		purpose keys.Purpose
 		name    string
-	}{{keys.Checkpoints, origin}, {keys.Receipts, audit.ReceiptName(origin)}} {
+	}{{keys.Checkpoints, origin}, {keys.Receipts, audit.ReceiptName(origin)}, {keys.Votes, audit.VoteName(origin)}} {
 		signer, err := ring.Signer(of.purpose)
 		if err != nil {
 			return nil, err
@@ -279,7 +283,7 @@ func auditKeys(s streams) *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use:   "keys",
-		Short: "Print the public keys that the log and its receipts are signed with",
+		Short: "Print the public keys that the log, its receipts and votes by password are signed with",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := openLog(cmd.Context())

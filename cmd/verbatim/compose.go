@@ -36,6 +36,7 @@ type parts struct {
 	gate     *verbatim.Gate
 	catalogs sync.Mutex // one writer of the catalog file at a time
 	sequence *audit.Sequencer
+	receipts *keys.Signer
 }
 
 // store is a store with its accounts.
@@ -62,7 +63,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 		return nil, err
 	}
 	p.gate, err = verbatim.New(verbatim.Config{Store: p.store, Tools: noTools{}, Policy: p.policy,
-		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Log: log})
+		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, Log: log})
 	if err != nil {
 		p.close()
 		return nil, err
@@ -86,6 +87,10 @@ func (p *parts) open() error {
 	p.voteKeys = votes.Public()
 	if p.store, err = openStore(p.home, p.cfg, sealer, p.log); err != nil {
 		return fmt.Errorf("open the store: %w", err)
+	}
+	if p.receipts, err = ring.Signer(keys.Receipts); err != nil {
+		p.close()
+		return err
 	}
 	if p.sequence, err = sequencer(ring, p.store); err != nil {
 		p.close()

@@ -50,6 +50,8 @@ var cliEntries = map[string][][]string{
 	"audit list":               {{"audit", "list"}},
 	"audit show":               {{"audit", "show", "1"}},
 	"audit verify":             {{"audit", "verify"}},
+	"audit bundle":             {{"audit", "bundle", "ID"}},
+	"audit export":             {{"audit", "export", "exported"}},
 	"audit checkpoint":         {{"audit", "checkpoint"}},
 	"audit keys":               {{"audit", "keys"}},
 	"store":                    {{"store"}},

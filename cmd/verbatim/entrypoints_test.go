@@ -198,6 +198,9 @@ var libraryEntries = map[string]struct {
 	"Room": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Room(ctx, &catalog.Tool{Name: a.Tool}, a)
 	}, nil},
+	"Evidence": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.Evidence(ctx, a.Tenant, a.ID, true)
+	}, nil},
 	"Earlier": {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Earlier(ctx, a) }, nil},
 	"Stops":   {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Stops(ctx, "acme") }, nil},
 	"Action":  {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Action(ctx, "acme", a.ID) }, nil},

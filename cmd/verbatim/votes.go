@@ -98,15 +98,17 @@ func approvalsVerify(s streams) *cobra.Command {
 	return c
 }
 
-func readBounded(path string) ([]byte, error) {
+func readBounded(path string) ([]byte, error) { return readUpTo(path, maxVoteFile) }
+
+func readUpTo(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxVoteFile+1))
-	if err == nil && len(text) > maxVoteFile {
-		err = fmt.Errorf("%s: larger than %d bytes", path, maxVoteFile)
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s: larger than %d bytes", path, most)
 	}
 	return text, err
 }

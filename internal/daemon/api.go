@@ -22,6 +22,7 @@ func (d *Daemon) api() http.Handler {
 	mux.HandleFunc("GET /v1/actions", answer(d.actions))
 	mux.HandleFunc("GET /v1/actions/{id}", answer(d.action))
 	mux.HandleFunc("GET /v1/actions/{id}/votes", answer(d.signedVotes))
+	mux.HandleFunc("GET /v1/actions/{id}/evidence", answer(d.evidence))
 	mux.HandleFunc("POST /v1/actions/{id}/vote", answer(d.vote))
 	mux.HandleFunc("POST /v1/actions/{id}/revoke", answer(d.revoke))
 	mux.HandleFunc("POST /v1/actions/{id}/settle", answer(d.settle))

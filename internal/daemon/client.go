@@ -138,6 +138,12 @@ func (c *Client) SignedVotes(ctx context.Context, id string) (out SignedVotes, e
 	return out, read(body, err, &out)
 }
 
+// Evidence returns the evidence of an action as a bundle that verifies alone.
+func (c *Client) Evidence(ctx context.Context, id string, payload bool) (out Evidence, err error) {
+	body, err := c.get(ctx, "/v1/actions/"+url.PathEscape(id)+"/evidence", url.Values{"payload": {strconv.FormatBool(payload)}})
+	return out, read(body, err, &out)
+}
+
 // Vote hands in one answer of a person.
 func (c *Client) Vote(ctx context.Context, id string, b Ballot) (out Detail, err error) {
 	body, err := c.post(ctx, "/v1/actions/"+url.PathEscape(id)+"/vote", b)

@@ -12,6 +12,23 @@ import (
 // through byte for byte; everything else is a tool result that says what
 // happened and what to do.
 func (d *Desk) answer(m *wire.Message, t *tools, o verbatim.Outcome) *wire.Message {
+	return d.receipted(d.worded(m, t, o), o)
+}
+
+// receipted puts the receipt beside an answer, in _meta. An answer that has no
+// place for it goes without.
+func (d *Desk) receipted(answer *wire.Message, o verbatim.Outcome) *wire.Message {
+	if len(o.Receipt) == 0 || answer == nil {
+		return answer
+	}
+	out, err := answer.WithMeta(wire.MetaReceipt, o.Receipt)
+	if err != nil {
+		return answer
+	}
+	return out
+}
+
+func (d *Desk) worded(m *wire.Message, t *tools, o verbatim.Outcome) *wire.Message {
 	if reply := t.reply.Load(); reply != nil && serverWord(o) {
 		return d.readdress(reply, m.ID())
 	}

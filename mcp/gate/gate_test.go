@@ -67,12 +67,16 @@ func newWorld(t *testing.T, wait time.Duration) *world {
 	return boundWorld(t, wait, binder{})
 }
 
-func boundWorld(t *testing.T, wait time.Duration, b gate.Binder) *world {
+func boundWorld(t *testing.T, wait time.Duration, b gate.Binder, change ...func(*verbatim.Config)) *world {
 	t.Helper()
 	w := &world{t: t, done: make(chan error, 1)}
 	w.Fixture = verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
-	})})
+	}), Gate: func(c *verbatim.Config) {
+		for _, f := range change {
+			f(c)
+		}
+	}})
 	clientIn, toGate := io.Pipe()
 	fromGate, clientOut := io.Pipe()
 	serverIn, toServer := io.Pipe()

@@ -222,6 +222,7 @@ func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, er
 	if err != nil {
 		return action.Action{}, fmt.Errorf("insert action: %w", err)
 	}
+	a.Leaf = t.leaf
 	return a, nil
 }
 

@@ -42,6 +42,7 @@ func (t *tx) carry(row action.Action, m verbs.Move, more ...step) (action.Action
 	if *moved != 1 {
 		return row, action.ErrState
 	}
+	to.Leaf = t.leaf
 	return to, nil
 }
 

@@ -24,7 +24,7 @@ func (t *tx) entry(r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error)
 	if err != nil {
 		return step{}, fmt.Errorf("record %s: %w", e.Event, err)
 	}
-	t.token = e.ID
+	t.token, t.leaf = e.ID, body
 	return ask(func(cur *cursor) error { t.xid = cur.int(); return nil },
 		`WITH e AS (INSERT INTO event (id, at, tenant, event, action_id, body) VALUES ($1, $2, $3, $4, $5, $6) RETURNING place),
 			s AS (INSERT INTO salt (place, salt) SELECT place, $7 FROM e)

@@ -38,6 +38,7 @@ type tx struct {
 	now      time.Time // one time for the whole transaction
 	settling bool      // it passes the commit point of a run
 	token    string    // id of the last record written
+	leaf     []byte    // that record, without its number
 	xid      int64     // of the transaction, once it has written a record
 }
 

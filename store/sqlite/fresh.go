@@ -95,7 +95,9 @@ func (t *tx) begin(a action.Action, payload sealed, limits []action.Limit) (acti
 	if err := t.claimKey(a); err != nil {
 		return action.Action{}, err
 	}
-	return a, t.record(verbs.FreshRecord(a, limits))
+	var err error
+	a.Leaf, err = t.recorded(verbs.FreshRecord(a, limits))
+	return a, err
 }
 
 // free looks for what a new row would collide with: its id, its key, and for

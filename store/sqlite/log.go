@@ -56,6 +56,9 @@ func (c *conn) hashes(positions []int64) ([]canon.Digest, error) {
 // Sequence adds records to the tree. One that finds nothing to add writes
 // nothing.
 func (s *Store) Sequence(ctx context.Context, most int) (h audit.Head, n int, err error) {
+	if err := s.settleReads(ctx); err != nil {
+		return audit.Head{}, 0, err
+	}
 	waiting := false
 	err = s.read(ctx, func(c *conn) error {
 		if h, err = c.head(); err != nil {
@@ -170,6 +173,9 @@ func (s *Store) Hashes(ctx context.Context, positions []int64) (out []canon.Dige
 
 // Entries reads records, oldest first.
 func (s *Store) Entries(ctx context.Context, sel audit.Selection) (out []audit.Entry, err error) {
+	if err := s.settleReads(ctx); err != nil {
+		return nil, err
+	}
 	err = s.read(ctx, func(c *conn) error {
 		out, err = c.entries(sel)
 		return err

@@ -94,20 +94,27 @@ func (t *tx) carry(row action.Action, m verbs.Move) (action.Action, error) {
 			return action.Action{}, fmt.Errorf("end attempt: %w", err)
 		}
 	}
-	return out, t.record(m.Record, m.Facts, m.Secrets)
+	out.Leaf, err = t.recorded(m.Record, m.Facts, m.Secrets)
+	return out, err
 }
 
 // record writes one entry of the audit log. If it cannot be written, the
 // whole verb fails.
 func (t *tx) record(r audit.Record, f verbs.Facts, s verbs.Secrets) error {
+	_, err := t.recorded(r, f, s)
+	return err
+}
+
+// recorded is record for those who want the leaf.
+func (t *tx) recorded(r audit.Record, f verbs.Facts, s verbs.Secrets) ([]byte, error) {
 	e := verbs.NewEntry(t.now, r, f, s)
 	return t.write(&e)
 }
 
-func (t *tx) write(e *verbs.Entry) error {
+func (t *tx) write(e *verbs.Entry) ([]byte, error) {
 	last, err := t.lastRecord()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e.Seq = last + 1
 	return t.insertRecord(e)
@@ -115,16 +122,16 @@ func (t *tx) write(e *verbs.Entry) error {
 
 func (t *tx) lastRecord() (int64, error) { return t.number("SELECT coalesce(max(seq), 0) FROM event") }
 
-func (t *tx) insertRecord(e *verbs.Entry) error {
+func (t *tx) insertRecord(e *verbs.Entry) ([]byte, error) {
 	leaf, err := e.Leaf()
 	if err != nil {
-		return fmt.Errorf("record %s: %w", e.Event, err)
+		return nil, fmt.Errorf("record %s: %w", e.Event, err)
 	}
 	if _, err := t.exec(`INSERT INTO event (seq, id, at, tenant, event, action_id, leaf, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.Seq, e.ID, e.At, e.Tenant, e.Event, e.Action, leaf, e.Salt[:]); err != nil {
-		return fmt.Errorf("record %s: %w", e.Event, err)
+		return nil, fmt.Errorf("record %s: %w", e.Event, err)
 	}
-	return nil
+	return leaf, nil
 }
 
 // What is refused beside the answers of package action.

@@ -35,7 +35,8 @@ func (s *Store) allowLater(ctx context.Context, a action.Action, e verbs.Entry) 
 		}
 		a.CreatedAt, a.UpdatedAt = t.now, t.now
 		e.At = t.now
-		return a, t.write(&e)
+		_, err := t.write(&e)
+		return a, err
 	})
 }
 
@@ -168,7 +169,7 @@ func (s *Store) insertAll(now time.Time, list []verbs.Entry) error {
 		for i := range list {
 			last++
 			list[i].Seq = last
-			if err := t.insertRecord(&list[i]); err != nil {
+			if _, err := t.insertRecord(&list[i]); err != nil {
 				return err
 			}
 		}
