@@ -19,6 +19,7 @@ type subject struct {
 	name      string
 	call      caller
 	allocated func() uint64 // by what stands between
+	cpu       func() time.Duration
 }
 
 const (
@@ -31,15 +32,16 @@ type figures struct {
 	name     string
 	p50, p99 time.Duration
 	garbage  float64 // bytes
+	cpu      time.Duration
 }
 
 // measure runs the subjects in turn, some calls in each round.
 func measure(t *testing.T, subjects []subject) []figures {
 	t.Helper()
-	times, garbage := make([][]time.Duration, len(subjects)), make([]uint64, len(subjects))
+	times, garbage, cpu := make([][]time.Duration, len(subjects)), make([]uint64, len(subjects)), make([]time.Duration, len(subjects))
 	for round := range rounds + 2 {
 		for i, s := range subjects {
-			before := s.allocated()
+			before, used := s.allocated(), s.cpu()
 			for range perRound {
 				start := time.Now()
 				if err := s.call(); err != nil {
@@ -51,6 +53,7 @@ func measure(t *testing.T, subjects []subject) []figures {
 			}
 			if round > 1 {
 				garbage[i] += s.allocated() - before
+				cpu[i] += s.cpu() - used
 			}
 		}
 	}
@@ -58,7 +61,7 @@ func measure(t *testing.T, subjects []subject) []figures {
 	for i, s := range subjects {
 		slices.Sort(times[i])
 		n := len(times[i])
-		out = append(out, figures{s.name, times[i][n/2], times[i][n*99/100], float64(garbage[i]) / float64(n)})
+		out = append(out, figures{s.name, times[i][n/2], times[i][n*99/100], float64(garbage[i]) / float64(n), cpu[i] / time.Duration(n)})
 	}
 	return out
 }
@@ -70,21 +73,22 @@ func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 func report(title string, list []figures) {
 	direct, plain, typed := list[0], list[1], list[len(list)-1]
 	fmt.Printf("\n%s: %d calls each; direct p50 %.0f us, p99 %.0f us\n", title, rounds*perRound, us(direct.p50), us(direct.p99))
-	fmt.Printf("  %-34s %9s %10s %10s %9s %12s\n", "added", "p50 us", "forwarder", "typed", "p99 us", "garbage KB")
+	fmt.Printf("  %-34s %9s %10s %10s %9s %12s %9s\n", "added", "p50 us", "forwarder", "typed", "p99 us", "garbage KB", "cpu us")
 	for _, f := range list[1:] {
 		added := float64(f.p50 - direct.p50)
-		fmt.Printf("  %-34s %9.1f %9.2fx %9.2fx %9.0f %12.1f\n", f.name, added/1000, added/float64(plain.p50-direct.p50),
-			added/float64(typed.p50-direct.p50), us(f.p99-direct.p99), f.garbage/1024)
+		fmt.Printf("  %-34s %9.1f %9.2fx %9.2fx %9.0f %12.1f %9.1f\n", f.name, added/1000, added/float64(plain.p50-direct.p50),
+			added/float64(typed.p50-direct.p50), us(f.p99-direct.p99), f.garbage/1024, us(f.cpu))
 	}
 }
 
-// nothing has allocated nothing.
-func nothing() uint64 { return 0 }
+// nothing has allocated nothing and taken no time.
+func nothing() uint64       { return 0 }
+func noTime() time.Duration { return 0 }
 
 func lineSubject(t *testing.T, label, name, tool, era string) subject {
 	t.Helper()
 	p := started(t, "stdio:"+name, "")
-	return subject{label, lineClient(t, p.pipe, tool, era), func() uint64 { return p.allocated(t) }}
+	return subject{label, lineClient(t, p.pipe, tool, era), func() uint64 { return p.allocated(t) }, func() time.Duration { return p.cpu(t) }}
 }
 
 func TestStdio(t *testing.T) {
@@ -105,7 +109,7 @@ func TestStdioInside(t *testing.T) {
 	}
 	var list []subject
 	for _, s := range [][2]string{{"direct", "server"}, {"raw line forwarder", "forwarder"}, {"verbatim", "verbatim"}, {"typed go-sdk proxy", "typed"}} {
-		list = append(list, subject{s[0], lineClient(t, inside(t, s[1]), "look", legacy), all})
+		list = append(list, subject{s[0], lineClient(t, inside(t, s[1]), "look", legacy), all, noTime})
 	}
 	report("stdio inside one process, "+legacy, measure(t, list))
 }
@@ -113,7 +117,7 @@ func TestStdioInside(t *testing.T) {
 func webSubject(t *testing.T, label, name, behind, tool, era string) subject {
 	t.Helper()
 	p, at := startedHTTP(t, name, behind)
-	return subject{label, webClient(t, at, tool, era), func() uint64 { return p.allocated(t) }}
+	return subject{label, webClient(t, at, tool, era), func() uint64 { return p.allocated(t) }, func() time.Duration { return p.cpu(t) }}
 }
 
 func TestHTTP(t *testing.T) {
@@ -143,7 +147,7 @@ func syncing(t *testing.T) caller {
 }
 
 func TestMutation(t *testing.T) {
-	list := measure(t, []subject{{"fdatasync of 4 KiB", syncing(t), nothing}, lineSubject(t, "direct", "server", "put", legacy),
+	list := measure(t, []subject{{"fdatasync of 4 KiB", syncing(t), nothing, noTime}, lineSubject(t, "direct", "server", "put", legacy),
 		lineSubject(t, "read", "verbatim", "look", legacy), lineSubject(t, "mutation", "verbatim", "put", legacy)})
 	sync, direct, read, mutation := list[0].p50, list[1].p50, list[2].p50, list[3].p50
 	fmt.Printf("\nallowed mutation over stdio: a read adds %.0f us, a mutation %.0f us, %.1f KB garbage; one fdatasync is %.0f us, so the mutation is the read and %.2f of them\n",

@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a process of this program is, and what stands behind it over HTTP.
@@ -137,6 +139,24 @@ func (p *process) allocated(t *testing.T) uint64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// cpu is the processor time of all threads of the process so far. Unlike the
+// clock it hardly depends on what else the machine does.
+func (p *process) cpu(t *testing.T) (sum time.Duration) {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range tasks {
+		if text, err := os.ReadFile(at); err == nil { // a thread may have ended
+			ns, _, _ := strings.Cut(string(text), " ")
+			n, _ := strconv.ParseInt(ns, 10, 64)
+			sum += time.Duration(n)
+		}
+	}
+	return sum
 }
 
 // resident is the memory of a process in KiB: now, and the most ever.

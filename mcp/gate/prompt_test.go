@@ -37,13 +37,18 @@ func TestLineIsPromptOnlyWhileThePipeHasRoom(t *testing.T) {
 	if !line.Prompt(1000) || line.Prompt(4097) {
 		t.Error("an idle line has room for a page")
 	}
-	gone, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if _, err := line.Ask(gone, request(t, 3000), gate.Trip{}); err == nil {
-		t.Fatal("somebody answered")
+	gone, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := line.Ask(gone, request(t, 3000), gate.Trip{})
+		ended <- err
+	}()
+	for line.Prompt(2000) { // until it is written; what nobody has read leaves no room
+		time.Sleep(time.Millisecond)
 	}
-	if line.Prompt(2000) {
-		t.Error("what nobody has read leaves no room")
+	cancel()
+	if err := <-ended; err == nil {
+		t.Fatal("somebody answered")
 	}
 	in := wire.NewReader(theirs, wire.Limits{})
 	go func() {
