@@ -3,6 +3,7 @@ package verbatim
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -157,25 +158,26 @@ func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 	row := g.row(p, d, nil)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	record := make(chan error, 1)
-	go func() {
-		_, err := g.cfg.Store.Decide(context.WithoutCancel(ctx), row)
-		record <- err
-		if err != nil {
-			cancel() // nobody will get the answer
-		}
-	}()
+	var once sync.Once
+	var refused error
+	record := func() {
+		once.Do(func() {
+			if _, refused = g.cfg.Store.Decide(context.WithoutCancel(ctx), row); refused != nil {
+				cancel() // nobody will get the answer
+			}
+		})
+	}
 	pm := permit.Issue(permit.Read, row.ID, 0, "", p.frozen.Args.Text())
-	end, err := execute.Run(reading, pm, p.handler, execute.Options{Timeout: timeout(p.tool)})
+	end, err := execute.Run(reading, pm, p.handler, execute.Options{Timeout: timeout(p.tool), Beside: record})
 	if err != nil {
 		end = execute.NotRun(err)
 	}
-	err = <-record
-	if errors.Is(err, action.ErrStopped) {
+	record() // or wait for it
+	if errors.Is(refused, action.ErrStopped) {
 		return g.refuse(ctx, p, d, CodeStopped, "")
 	}
-	if err != nil {
-		return Outcome{Tool: p.name()}, err
+	if refused != nil {
+		return Outcome{Tool: p.name()}, refused
 	}
 	row.State, row.Result = end.State, &end.Result
 	o := outcomeOf(row)

@@ -33,8 +33,9 @@ func (f HandlerFunc) Handle(ctx context.Context, in Input) (Output, error) { ret
 
 // Input is one fresh decode of, or the very bytes of, the snapshot.
 type Input struct {
-	permit permit.Permit
-	args   snapshot.Snapshot
+	permit    permit.Permit
+	args      snapshot.Snapshot
+	meanwhile func()
 }
 
 // JSON returns a fresh copy of argsCanonicalJson.
@@ -55,6 +56,14 @@ func (in Input) ProviderKey() string { return in.permit.ProviderKey() }
 
 // Preview reports whether this is a dry run: the tool must change nothing.
 func (in Input) Preview() bool { return in.permit.Kind() == permit.Preview }
+
+// Meanwhile does what the caller has to do while the tool works. A handler that
+// has sent its request and only waits may call it; once is enough.
+func (in Input) Meanwhile() {
+	if in.meanwhile != nil {
+		in.meanwhile()
+	}
+}
 
 // Output is what a tool answered.
 type Output struct {

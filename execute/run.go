@@ -37,6 +37,10 @@ type Options struct {
 	SendBy time.Time
 	// ErrorsUnclear: the tool's own error report proves nothing.
 	ErrorsUnclear bool
+	// Beside is what the caller has to do while the tool works; it must be good
+	// for any number of calls, at once. The handler may have it done
+	// ([Input.Meanwhile]); elsewhere it gets a goroutine. May be nil.
+	Beside func()
 	// Late is called at most once, from another goroutine, when the tool
 	// answers after its run was called uncertain. May be nil.
 	Late func(Ended)
@@ -69,11 +73,14 @@ func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, e
 	if err != nil {
 		return Ended{}, fmt.Errorf("%w: frozen bytes are not canonical", ErrPermit)
 	}
-	in := Input{permit: p, args: args}
+	in := Input{permit: p, args: args, meanwhile: opt.Beside}
 	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
 	if o, ok := h.(Obedient); ok && p.Kind() == permit.Read && o.Obeys(in) {
 		defer cancel()
 		return heard(ctx, p.Kind(), call(ctx, h, in, opt.SendBy), opt), nil
+	}
+	if opt.Beside != nil {
+		go opt.Beside()
 	}
 	answers := make(chan answer, 1)
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -272,6 +273,48 @@ func TestAnObedientReadEndsWithItsTimeAndSurvivesAPanic(t *testing.T) {
 			execute.Options{Timeout: 10 * time.Millisecond})
 		if err != nil || end.State != action.Failed || end.Result.Code != tc.want {
 			t.Errorf("%s: %+v %v", name, end, err)
+		}
+	}
+}
+
+func TestWorkBesideARunIsDoneWhileTheToolWorks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		h    func(done <-chan struct{}) execute.Handler
+		want bool // when Run returns
+	}{
+		"any handler": {func(done <-chan struct{}) execute.Handler {
+			return handler(func(context.Context, execute.Input) (execute.Output, error) {
+				<-done
+				return execute.Output{Bytes: []byte(`{}`)}, nil
+			})
+		}, true},
+		"an obedient one that waits": {func(done <-chan struct{}) execute.Handler {
+			return obedient{handler(func(_ context.Context, in execute.Input) (execute.Output, error) {
+				in.Meanwhile()
+				<-done
+				return execute.Output{Bytes: []byte(`{}`)}, nil
+			}), true}
+		}, true},
+		"an obedient one that does not": {func(<-chan struct{}) execute.Handler {
+			return obedient{handler(func(context.Context, execute.Input) (execute.Output, error) {
+				return execute.Output{Bytes: []byte(`{}`)}, nil
+			}), true}
+		}, false},
+	} {
+		done := make(chan struct{})
+		beside := sync.OnceFunc(func() { close(done) })
+		end, err := execute.Run(t.Context(), permit.Issue(permit.Read, "a", 1, "", `{}`), tc.h(done),
+			execute.Options{Timeout: time.Minute, Beside: beside})
+		if err != nil || end.State != action.Succeeded {
+			t.Fatalf("%s: %+v %v", name, end, err)
+		}
+		select {
+		case <-done:
+		default:
+			if tc.want {
+				t.Errorf("%s: not done", name)
+			}
 		}
 	}
 }

@@ -224,7 +224,7 @@ func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output,
 	}
 	send := f.tools.desk.line.Run
 	if !f.tool.Mutation { // nobody wants its late answer
-		send = f.tools.desk.line.Ask
+		send, trip.Left = f.tools.desk.line.Ask, in.Meanwhile
 	}
 	answer, err := send(ctx, m, trip)
 	if err != nil {

@@ -37,6 +37,9 @@ type Trip struct {
 	// Sent is told the id just before the frame leaves, so that a cancellation
 	// that follows on its heels finds it; it may be nil.
 	Sent func(wire.ID)
+	// Left is called once the frame has left, or while it leaves, and the rest
+	// is waiting; it may be nil.
+	Left func()
 	// Beside gets what the server sends in the course of this request, where
 	// the transport tells; it may be nil. It must not block for long.
 	Beside func(*wire.Message)
@@ -108,12 +111,12 @@ var errGone = errors.New("the server has gone")
 
 // Ask sends a request and waits for its answer; see [Line].
 func (u *Stream) Ask(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error) {
-	return u.exchange(ctx, m, t.Sent, 0)
+	return u.exchange(ctx, m, t, 0)
 }
 
 // Run asks for the run of a tool; see [Line].
 func (u *Stream) Run(ctx context.Context, m *wire.Message, t Trip) (*wire.Message, error) {
-	return u.exchange(ctx, m, t.Sent, LateFor)
+	return u.exchange(ctx, m, t, LateFor)
 }
 
 // Tell sends what wants no answer.
@@ -148,7 +151,7 @@ func (u *Stream) Gone() <-chan struct{} { return u.gone }
 // LateFor is how long an answer is listened for after the time of a run.
 const LateFor = 15 * time.Minute
 
-func (u *Stream) exchange(ctx context.Context, m *wire.Message, sent func(wire.ID), late time.Duration) (*wire.Message, error) {
+func (u *Stream) exchange(ctx context.Context, m *wire.Message, t Trip, late time.Duration) (*wire.Message, error) {
 	id, a := u.register()
 	defer u.forget(id)
 	answer := a.answer
@@ -163,11 +166,14 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, sent func(wire.I
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, ctx.Err())
 	default:
 	}
-	if sent != nil {
-		sent(id)
+	if t.Sent != nil {
+		t.Sent(id)
 	}
 	if err := u.write(m, a); err != nil {
 		return nil, writeError(err)
+	}
+	if t.Left != nil {
+		t.Left()
 	}
 	select {
 	case a, ok := <-answer:

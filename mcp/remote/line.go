@@ -79,6 +79,9 @@ func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wir
 	if t.Sent != nil {
 		t.Sent(id)
 	}
+	if t.Left != nil {
+		go t.Left() // this client tells of nothing until the answer is there
+	}
 	response, err := l.post(ctx, m)
 	if err != nil {
 		return nil, err
