@@ -115,16 +115,17 @@ type Vote struct {
 	Reason   string
 	Digest   canon.Digest // approvalDigest that the voter was shown
 	Nonce    string
-	Method   string // MethodPassword or MethodPasskey
+	Method   string // MethodPassword, MethodPasskey or MethodOIDC
 	Envelope []byte
 	At       time.Time // database clock; set by the store
 }
 
-// The methods of a vote: the voter's password, typed for this one vote, or the
-// voter's passkey, which signed it.
+// The methods of a vote: the voter's password, typed for this one vote, the
+// voter's passkey, which signed it, or a fresh login at an identity provider.
 const (
 	MethodPassword = "password"
 	MethodPasskey  = "passkey"
+	MethodOIDC     = "oidc"
 )
 
 // Evidence grades why an action is believed to have failed.

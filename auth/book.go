@@ -32,6 +32,16 @@ type Login struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // ends here at the latest
 	IdleUntil time.Time // ends here unless used before
+	Method    string    // how the person proved who they are: MethodPassword, MethodPasskey or MethodOIDC
+	ProvedAt  time.Time // and when; zero: at CreatedAt
+}
+
+// Proved is when the person behind a login proved who they are.
+func (l Login) Proved() time.Time {
+	if l.ProvedAt.IsZero() {
+		return l.CreatedAt
+	}
+	return l.ProvedAt
 }
 
 // Book keeps accounts and logins. Every method is one durable transaction.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/auth/passkey"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
@@ -27,11 +28,37 @@ func (a *Accounts) Login(ctx context.Context, name, password string) (token stri
 	if err != nil {
 		return "", Account{}, err
 	}
+	return a.begin(ctx, account, MethodPassword, a.moment())
+}
+
+// LoginWith starts a login for whoever used a passkey: an assertion over
+// Challenge(ToSignIn, "", nonce). That the nonce is used once is the caller's
+// to see to. It fails with ErrNoCredential, keys.ErrAssertion or ErrCloned.
+func (a *Accounts) LoginWith(ctx context.Context, site passkey.Site, nonce string, by Assertion) (token string, _ Account, _ error) {
+	c, err := a.book.CredentialByID(ctx, by.CredentialID)
+	if err != nil {
+		return "", Account{}, err
+	}
+	account, err := a.book.AccountByID(ctx, c.AccountID)
+	if err == nil && !account.Active {
+		err = ErrNoCredential
+	}
+	if err == nil {
+		err = a.Assert(ctx, site, account, Challenge(ToSignIn, "", nonce), by)
+	}
+	if err != nil {
+		return "", Account{}, err
+	}
+	return a.begin(ctx, account, MethodPasskey, a.moment())
+}
+
+// begin starts a login of a person who proved who they are.
+func (a *Accounts) begin(ctx context.Context, account Account, method string, proved time.Time) (token string, _ Account, _ error) {
 	secret := make([]byte, tokenBytes)
 	rand.Read(secret)
 	token = base64.RawURLEncoding.EncodeToString(secret)
 	now := a.moment()
-	err = a.book.AddLogin(ctx, Login{Token: canon.Sum([]byte(token)), AccountID: account.ID,
+	err := a.book.AddLogin(ctx, Login{Token: canon.Sum([]byte(token)), AccountID: account.ID, Method: method, ProvedAt: proved,
 		CreatedAt: now, ExpiresAt: now.Add(LoginLife), IdleUntil: now.Add(LoginIdle)})
 	if err != nil {
 		return "", Account{}, fmt.Errorf("add login: %w", err)

@@ -18,6 +18,7 @@ import (
 const (
 	MethodPassword = action.MethodPassword
 	MethodPasskey  = action.MethodPasskey
+	MethodOIDC     = action.MethodOIDC
 )
 
 const nonceBytes = 32

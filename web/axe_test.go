@@ -60,7 +60,7 @@ func showcase(t *testing.T) *bench {
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/account", "/reading", "/operate", "/nowhere"}
+		"/records", "/records/1", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.
@@ -96,6 +96,7 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	for _, colours := range []string{"light", "dark"} {
 		scheme(t, ctx, colours)
 		check("/login", colours, 1280)
+		check("/join", colours, 390)
 	}
 	signIn(t, ctx, address, "Alice")
 	for _, colours := range []string{"light", "dark"} {
@@ -107,7 +108,7 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 			check(path, colours, []int64{1280, 390}[i%2])
 		}
 	}
-	if want := 2 * (1 + len(everyPage())); count != want && !testing.Short() {
+	if want := 2 * (2 + len(everyPage())); count != want && !testing.Short() {
 		t.Errorf("%d pages looked at; want %d", count, want)
 	}
 	// What looks for faults must find one that is there.

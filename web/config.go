@@ -14,6 +14,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/auth/passkey"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/origin"
 )
@@ -51,6 +52,16 @@ type People interface {
 	Assert(ctx context.Context, site passkey.Site, account auth.Account, challenge []byte, by auth.Assertion) error
 	AddPasskey(ctx context.Context, site passkey.Site, n auth.NewPasskey) (auth.Credential, error)
 	RemovePasskey(ctx context.Context, site passkey.Site, account auth.Account, id []byte, nonce string, by auth.Assertion) error
+	LoginWith(ctx context.Context, site passkey.Site, nonce string, by auth.Assertion) (token string, account auth.Account, err error)
+	List(ctx context.Context, tenant string) ([]auth.Account, error)
+	MayManage(ctx context.Context, who auth.Account) (bool, error)
+	SetGroups(ctx context.Context, by auth.Account, id string, groups []string) error
+	SetActive(ctx context.Context, by auth.Account, id string, active bool) error
+	Invite(ctx context.Context, by auth.Account, groups []string, life time.Duration) (code string, i auth.Invitation, err error)
+	Invited(ctx context.Context, code string) (auth.Invitation, error)
+	Invitations(ctx context.Context, tenant string) ([]auth.Invitation, error)
+	Withdraw(ctx context.Context, by auth.Account, token canon.Digest) error
+	Join(ctx context.Context, site passkey.Site, j auth.Joining) (auth.Account, error)
 }
 
 var _ People = (*auth.Accounts)(nil)
@@ -81,6 +92,7 @@ type site struct {
 	origin origin.Origin
 	now    func() time.Time
 	key    []byte // of form tokens; a restart makes open forms stale
+	once   *once
 	pages  map[string]*template.Template
 
 	reads    reads        // of whoever is answered; the zero reads are English, in UTC
@@ -99,7 +111,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, now: c.Now, key: make([]byte, 32)}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, now: c.Now, key: make([]byte, 32)}
 	rand.Read(s.key)
 	if valid, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
 		s.passkeys = valid

@@ -116,7 +116,11 @@ func (s *site) own(c confirmed, about ...string) bool {
 // prove checks the proof of a form that is no vote.
 func (s *site) prove(ctx context.Context, c confirmed, purpose, subject string) error {
 	if c.needsPasskey() {
-		return s.people.Assert(ctx, s.passkeys, c.v.account, auth.Challenge(purpose, subject, c.fields["nonce"]), c.by)
+		err := s.people.Assert(ctx, s.passkeys, c.v.account, auth.Challenge(purpose, subject, c.fields["nonce"]), c.by)
+		if err == nil && !s.once.take(c.fields["nonce"], s.now(), c.v.login.ExpiresAt) {
+			err = keys.ErrAssertion
+		}
+		return err
 	}
 	account, err := s.people.Check(ctx, c.v.account.Name, c.fields["password"])
 	if err == nil && account.ID != c.v.account.ID {

@@ -40,7 +40,7 @@ func engineAsking(t *testing.T, runs *atomic.Int32, admins int) (*verbatimtest.F
 		t.Fatal(err)
 	}
 	clock := authtest.NewClock(verbatimtest.Start)
-	b := &bench{clock: clock}
+	b := &bench{at: origin, clock: clock}
 	allow := policy.FromFunc("v1", func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: policy.Allow, Reason: "refunds are allowed"}, nil
 	})

@@ -259,6 +259,7 @@ type bench struct {
 	book     *authtest.Book
 	accounts *auth.Accounts
 	site     http.Handler
+	at       string // its origin
 	alice    auth.Account
 	cookie   string
 }
@@ -273,7 +274,7 @@ func newBench(t *testing.T, actions ...action.Action) *bench {
 
 func emptyBench(t *testing.T, actions ...action.Action) *bench {
 	t.Helper()
-	b := &bench{gate: &fakeGate{actions: actions}, clock: authtest.NewClock(start), book: &authtest.Book{}}
+	b := &bench{at: origin, gate: &fakeGate{actions: actions}, clock: authtest.NewClock(start), book: &authtest.Book{}}
 	var err error
 	if b.accounts, err = authtest.Accounts(b.book, b.clock.Now, 1); err != nil {
 		t.Fatal(err)
@@ -325,14 +326,14 @@ func (b *bench) logIn(t *testing.T, a auth.Account) string {
 
 // request makes a request as the site's own pages make it.
 func (b *bench) request(method, path string, form url.Values) *http.Request {
-	r := httptest.NewRequest(method, origin+path, strings.NewReader(form.Encode()))
+	r := httptest.NewRequest(method, b.at+path, strings.NewReader(form.Encode()))
 	if b.cookie != "" {
 		r.AddCookie(&http.Cookie{Name: "verbatim", Value: b.cookie})
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	if method != http.MethodGet {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", origin)
+		r.Header.Set("Origin", b.at)
 	}
 	return r
 }

@@ -22,16 +22,22 @@ func field(t *testing.T, page, name string) string {
 	return m[1]
 }
 
-// formOf returns the hidden fields of the form that posts to a path.
-func formOf(t *testing.T, page, path string) url.Values {
+// partOf returns the form that posts to a path.
+func partOf(t *testing.T, page, path string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, `action="`+path+`"`)
 	if !found {
 		t.Fatalf("page has no form for %s", path)
 	}
 	body, _, _ := strings.Cut(rest, "</form>")
+	return body
+}
+
+// formOf returns the hidden fields of the form that posts to a path.
+func formOf(t *testing.T, page, path string) url.Values {
+	t.Helper()
 	form := url.Values{}
-	for _, m := range regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(body, -1) {
+	for _, m := range regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(partOf(t, page, path), -1) {
 		form.Set(m[1], m[2])
 	}
 	return form

@@ -11,8 +11,11 @@ import (
 type loginView struct {
 	base
 	Next  string
-	Name  string
+	Typed string // the name, after a mistake
 	Error string
+	Done  string
+	// Passkey is nil where browsers make none for this page.
+	Passkey *signInView
 	// Outside says that a link from elsewhere led here: browsers leave the
 	// cookie of a login out then.
 	Outside bool
@@ -27,8 +30,12 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request, v visit) {
 	if s.noAccounts(w, r) {
 		return
 	}
-	s.render(w, http.StatusOK, "login", loginView{base: s.base(visit{}, "Sign in", ""), Next: next,
-		Outside: next != "/" && r.Header.Get("Sec-Fetch-Site") == "cross-site"})
+	s.render(w, http.StatusOK, "login", s.loginView(r, next))
+}
+
+func (s *site) loginView(r *http.Request, next string) loginView {
+	return loginView{base: s.base(visit{}, "Sign in", ""), Next: next, Passkey: s.signInWith(),
+		Outside: r.Method == http.MethodGet && next != "/" && r.Header.Get("Sec-Fetch-Site") == "cross-site"}
 }
 
 func (s *site) logIn(w http.ResponseWriter, r *http.Request, v visit) {
@@ -40,23 +47,15 @@ func (s *site) logIn(w http.ResponseWriter, r *http.Request, v visit) {
 		s.badForm(w, v)
 		return
 	}
-	page := loginView{base: s.base(visit{}, "Sign in", ""), Next: safeNext(fields["next"]), Name: typed(fields["name"])}
+	page := s.loginView(r, safeNext(fields["next"]))
+	page.Typed = typed(fields["name"])
 	token, _, err := s.people.Login(r.Context(), fields["name"], fields["password"])
 	if status, text := refusal(w, err); status != 0 {
 		page.Error = text
 		s.render(w, status, "login", page)
 		return
 	}
-	if err != nil {
-		s.broken(w, v)
-		return
-	}
-	if v.cookie != "" && s.people.Logout(r.Context(), v.cookie) != nil {
-		s.broken(w, v)
-		return
-	}
-	http.SetCookie(w, s.cookie(token))
-	http.Redirect(w, r, page.Next, http.StatusSeeOther)
+	s.welcome(w, r, v, token, page.Next, err)
 }
 
 // refusal returns what to tell a person whose password was not accepted, or

@@ -63,6 +63,19 @@ func register(t *testing.T, ctx context.Context, address string) {
 		chromedp.WaitVisible(chromedp.CSS("p.note[role=status]")))
 }
 
+// loaded waits until the next page is there as a whole, with a part of it: what
+// a script has sent may still be under way after a click.
+func loaded(t *testing.T, ctx context.Context, part string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && document.querySelector("`+part+`") !== null`))
+		if err == nil && there {
+			return
+		}
+	}
+	t.Fatalf("no page with %s came", part)
+}
+
 func pageText(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	out, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS("main")))

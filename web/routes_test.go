@@ -48,7 +48,7 @@ func TestNewRefusesToStartWithoutItsParts(t *testing.T) {
 
 // concrete fills the place holders of a route.
 func concrete(r web.Route) string {
-	return strings.NewReplacer("{$}", "", "{id}", "act_1", "{seq}", "1", "{name}", "style.css").Replace(r.Path)
+	return strings.NewReplacer("/people/{id}", "/people/person_alice", "{$}", "", "{id}", "act_1", "{seq}", "1", "{name}", "style.css").Replace(r.Path)
 }
 
 func TestEveryRouteAnswersWithTheSafetyHeaders(t *testing.T) {
@@ -278,5 +278,15 @@ func TestFailingEngineShowsNoDetails(t *testing.T) {
 		if w := b.get(path); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "secret detail") {
 			t.Errorf("GET %s = %d: %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+func TestWhoMistypesAPasswordIsNotShownAsSignedIn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.cookie = ""
+	page := b.post("/login", url.Values{"name": {"Alice"}, "password": {"not this one"}, "next": {"/"}}).Body.String()
+	if strings.Contains(page, "/logout") || !strings.Contains(page, `value="Alice"`) {
+		t.Error("the page after a wrong password looks like one after a sign-in")
 	}
 }

@@ -164,9 +164,9 @@ func (s *Store) AddLogin(ctx context.Context, l auth.Login) error {
 		if _, err := t.exec("DELETE FROM login WHERE expires_at < ?", l.CreatedAt); err != nil {
 			return fmt.Errorf("forget logins: %w", err)
 		}
-		n, err := t.exec(`INSERT INTO login (token, account_id, created_at, expires_at, idle_until)
-			SELECT ?, id, ?, ?, ? FROM account WHERE id = ? AND active = 1`,
-			l.Token, l.CreatedAt, l.ExpiresAt, l.IdleUntil, l.AccountID)
+		n, err := t.exec(`INSERT INTO login (token, account_id, created_at, expires_at, idle_until, method, proved_at)
+			SELECT ?, id, ?, ?, ?, ?, ? FROM account WHERE id = ? AND active = 1`,
+			l.Token, l.CreatedAt, l.ExpiresAt, l.IdleUntil, l.Method, l.ProvedAt, l.AccountID)
 		if err != nil {
 			return fmt.Errorf("insert login: %w", err)
 		}
@@ -183,9 +183,9 @@ func (s *Store) Login(ctx context.Context, token canon.Digest) (l auth.Login, er
 	err = s.read(ctx, func(c *conn) error {
 		found, err := c.one(func(cur *cursor) error {
 			l = auth.Login{Token: cur.digest(), AccountID: cur.text(), CreatedAt: cur.time(), ExpiresAt: cur.time(),
-				IdleUntil: cur.time()}
+				IdleUntil: cur.time(), Method: cur.text(), ProvedAt: cur.time()}
 			return nil
-		}, "SELECT token, account_id, created_at, expires_at, idle_until FROM login WHERE token = ?", token)
+		}, "SELECT token, account_id, created_at, expires_at, idle_until, method, proved_at FROM login WHERE token = ?", token)
 		if err == nil && !found {
 			err = auth.ErrNoLogin
 		}
