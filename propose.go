@@ -66,7 +66,7 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 	}
 	p.tool, p.handler, p.server = bound.Tool, bound.Handler, bound.Server
 	if p.request, err = decode.Arguments(p.raw, decode.Options{
-		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Knows}); err != nil {
+		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Known()}); err != nil {
 		return nil, &inputError{StageJSON, p.tool.Name, err}
 	}
 	changes, err := g.parse(ctx, p)

@@ -59,7 +59,7 @@ func newDecider(t *testing.T, policies string, tools ...*catalog.Tool) *decider 
 
 // parse is decode, schema, snapshot and proposal hash.
 func (d *decider) parse(raw []byte) (policy.Input, error) {
-	requested, err := decode.Arguments(raw, decode.Options{Known: d.tool.Proposal.Knows})
+	requested, err := decode.Arguments(raw, decode.Options{Known: d.tool.Proposal.Known()})
 	if err != nil {
 		return policy.Input{}, err
 	}

@@ -89,7 +89,7 @@ func compileGoogle(t *testing.T) *google.Resolved {
 
 // apply decodes and parses once: validation and normalization.
 func (s schemas) apply(raw []byte) (canon.Value, error) {
-	v, err := decode.Arguments(raw, decode.Options{Known: s.ours.Knows})
+	v, err := decode.Arguments(raw, decode.Options{Known: s.ours.Known()})
 	if err != nil {
 		return canon.Value{}, err
 	}

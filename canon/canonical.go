@@ -64,22 +64,23 @@ func (c *canonical) name() (string, bool) {
 
 // quoted reads a string. plain tells that it has no escapes.
 func (c *canonical) quoted() (part string, plain, ok bool) {
-	if !c.take('"') {
+	start := c.pos + 1
+	if start > len(c.text) || c.text[c.pos] != '"' {
 		return "", false, false
 	}
-	start := c.pos
-	plain = true
-	for {
-		c.pos = afterText(c.text, c.pos)
-		if c.take('"') {
-			return c.text[start : c.pos-1], plain, true
-		}
-		if !c.take('\\') || c.pos == len(c.text) {
-			return "", false, false
-		}
-		plain = false
-		c.pos++
+	end := afterText(c.text, start)
+	if end < len(c.text) && c.text[end] == '"' {
+		c.pos = end + 1
+		return c.text[start:end], true, true
 	}
+	for end+1 < len(c.text) && c.text[end] == '\\' {
+		end = afterText(c.text, end+2)
+	}
+	if end >= len(c.text) || c.text[end] != '"' {
+		return "", false, false
+	}
+	c.pos = end + 1
+	return c.text[start:end], false, true
 }
 
 // skip moves behind the value that is next.

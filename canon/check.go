@@ -19,7 +19,11 @@ func CheckWithin(v Value, opt Options) error {
 	if err := opt.Check(); err != nil {
 		return err
 	}
-	d := scanner{opt: opt.withDefaults()}
+	opt = opt.withDefaults()
+	if v.Kind() >= Array && v.kids.within(opt) {
+		return nil
+	}
+	d := scanner{opt: opt}
 	if d.check(v) {
 		return nil
 	}
@@ -41,7 +45,7 @@ func (d *scanner) check(v Value) bool {
 	case Number:
 		return d.checkNumber(v.text)
 	case String:
-		return d.sound || utf8.ValidString(v.text) || d.refuse(noOffset, RuleInvalidUTF8)
+		return d.sound || v.kids.trust == exact || utf8.ValidString(v.text) || d.refuse(noOffset, RuleInvalidUTF8)
 	case Array, Object:
 		if d.covers(&v.kids.extent) {
 			d.nodes += int(v.kids.nodes) - 1
@@ -61,14 +65,22 @@ func (d *scanner) check(v Value) bool {
 	}
 }
 
+// within is covers for a whole tree.
+func (e *extent) within(opt Options) bool {
+	need := sound
+	if opt.Exact {
+		need = exact
+	}
+	return e.trust >= need && !opt.FoldTwins && int(e.nodes) <= opt.MaxNodes && int(e.height) <= opt.MaxDepth
+}
+
 // covers reports that a walk through what has this extent would find nothing.
 // Where it would, the walk has to tell where.
 func (d *scanner) covers(e *extent) bool {
-	need := sound
-	if d.opt.Exact {
-		need = exact
-	}
-	return e.trust >= need && !d.opt.FoldTwins && d.nodes-1+int(e.nodes) <= d.opt.MaxNodes && d.depth+int(e.height) <= d.opt.MaxDepth
+	left := d.opt
+	left.MaxNodes -= d.nodes - 1
+	left.MaxDepth -= d.depth
+	return e.within(left)
 }
 
 // sureInteger reports a short integer: the text of a number is in its RFC 8785

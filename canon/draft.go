@@ -90,9 +90,12 @@ func (d *Draft) Add(name string, x Value) {
 	k.extend(x.known())
 }
 
+// hasName looks at the last letters first: names of one length often differ
+// there.
 func hasName(members []Member, name string) bool {
 	for i := range members {
-		if members[i].Name == name {
+		other := members[i].Name
+		if len(other) == len(name) && (name == "" || other[len(name)-1] == name[len(name)-1] && other == name) {
 			return true
 		}
 	}
@@ -124,7 +127,7 @@ func (v *Value) known() extent {
 		return extent{}
 	case String:
 		e := v.kids.extent
-		if utf8.ValidString(v.text) {
+		if e.trust == exact || utf8.ValidString(v.text) {
 			e.trust = exact
 		}
 		return e

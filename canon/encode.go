@@ -117,15 +117,20 @@ func sortNames(order []int32, members []Member) []int32 {
 // on the names: wrong guesses of the processor would cost more.
 func ranked(order []int32, parts []uint64) bool {
 	taken := uint32(0)
-	for i, p := range parts {
-		rank := 0
+	for i := 0; i < len(parts); i += 2 {
+		j := min(i+1, len(parts)-1) // two at a time; of an odd number the last one twice
+		p, q := parts[i], parts[j]
+		rank, next := 0, 0
 		for _, other := range parts {
 			if other < p {
 				rank++
 			}
+			if other < q {
+				next++
+			}
 		}
-		order[rank] = int32(i)
-		taken |= 1 << rank
+		order[rank], order[next] = int32(i), int32(j)
+		taken |= 1<<rank | 1<<next
 	}
 	return taken == 1<<len(parts)-1
 }
@@ -213,30 +218,56 @@ func plainBytes() (table [256]bool) {
 
 // appendString writes a JSON string with the fewest escapes.
 func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	if allPlain(s) {
-		dst = append(dst, s...)
-	} else {
-		dst = appendEscaped(dst, s)
+	if len(s) <= shortText {
+		if out, plain := putPlain(dst, s); plain {
+			return out
+		}
 	}
+	dst = append(dst, '"')
+	same := 0
+	for len(s)-same >= 8 && special(word(s, same)) == 0 {
+		same += 8
+	}
+	dst = append(dst, s[:same]...)
+	dst = appendEscaped(dst, s[same:])
 	return append(dst, '"')
 }
 
-// allPlain reports that every byte of s stands for itself.
-func allPlain(s string) bool {
-	if len(s) >= 8 {
-		stop := special(word(s, len(s)-8))
-		for i := 0; i+8 < len(s); i += 8 {
-			stop |= special(word(s, i))
-		}
-		return stop == 0
+// shortText is up to how many bytes a text is likely to be plain.
+const shortText = 32
+
+// putPlain writes a string of which every byte stands for itself. It reports
+// false if one does not. It looks at what it copies, and short texts take the
+// same way whatever their length: wrong guesses of the processor cost more.
+func putPlain(dst []byte, s string) ([]byte, bool) {
+	n, size := len(dst), len(s)
+	if cap(dst)-n < size+2 {
+		dst = slices.Grow(dst, size+2)
 	}
-	for i := range len(s) {
-		if !plain[s[i]] {
-			return false
+	out := dst[n : n+size+2]
+	out[0], out[size+1] = '"', '"'
+	switch body := out[1 : size+1]; {
+	case size >= 8:
+		last := word(s, size-8)
+		stop := special(last)
+		for i := 0; i+8 < size; i += 8 {
+			w := word(s, i)
+			binary.LittleEndian.PutUint64(body[i:i+8], w)
+			stop |= special(w)
 		}
+		binary.LittleEndian.PutUint64(body[size-8:], last)
+		return dst[:n+size+2], stop == 0
+	case size >= 4:
+		low, high := half(s, 0), half(s, size-4)
+		binary.LittleEndian.PutUint32(body, low)
+		binary.LittleEndian.PutUint32(body[size-4:], high)
+		return dst[:n+size+2], special(uint64(low)|uint64(high)<<32) == 0
+	case size > 0:
+		first, middle, last := s[0], s[size/2], s[size-1]
+		body[0], body[size/2], body[size-1] = first, middle, last
+		return dst[:n+size+2], plain[first] && plain[middle] && plain[last]
 	}
-	return true
+	return dst[:n+2], true
 }
 
 // wordRoom is what eight bytes may need: each of them with a backslash, and
@@ -246,23 +277,31 @@ const wordRoom = 24
 // appendEscaped writes eight bytes at once, of which those behind the plain
 // ones are overwritten.
 func appendEscaped(dst []byte, s string) []byte {
-	i := 0
-	for len(s)-i >= 8 {
-		n := len(dst)
-		if cap(dst)-n < wordRoom {
-			dst = slices.Grow(dst, len(s)-i+(len(s)-i)/4+wordRoom)
+	i, n := 0, len(dst)
+	for out := dst[:cap(dst)]; len(s)-i >= 8; {
+		if len(out)-n < wordRoom {
+			dst = slices.Grow(out[:n], len(s)-i+(len(s)-i)/4+wordRoom)
+			out = dst[:cap(dst)]
 		}
 		w := word(s, i)
+		room := (*[wordRoom]byte)(out[n:])
+		binary.LittleEndian.PutUint64(room[:], w)
 		if (w|controls(w))&highBits != 0 {
 			same := bits.TrailingZeros64(special(w)) / 8
-			binary.LittleEndian.PutUint64(dst[n:n+8], w)
-			dst, i = appendSpecial(dst[:n+same], s, i+same)
+			dst, i = appendSpecial(out[:n+same], s, i+same)
+			out, n = dst[:cap(dst)], len(dst)
 			continue
 		}
-		dst = dst[:n+putEscaped(dst[n:n+wordRoom], w)]
-		i += 8
+		i, n = i+8, n+8
+		for marks, added := escapes(w), 0; marks != 0; marks &= marks - 1 {
+			shift := bits.TrailingZeros64(marks) & 56
+			to := (shift/8 + added) & 15
+			room[to] = '\\'
+			binary.LittleEndian.PutUint64(room[to+1:], w>>shift)
+			added, n = added+1, n+1
+		}
 	}
-	for i < len(s) {
+	for dst = dst[:n]; i < len(s); {
 		if plain[s[i]] {
 			dst = append(dst, s[i])
 			i++
@@ -271,22 +310,6 @@ func appendEscaped(dst []byte, s string) []byte {
 		dst, i = appendSpecial(dst, s, i)
 	}
 	return dst
-}
-
-// putEscaped writes the eight bytes of w, none of which is a control character
-// or beyond ASCII, with backslashes, and returns how many they are then.
-func putEscaped(out []byte, w uint64) int {
-	out = out[:wordRoom]
-	binary.LittleEndian.PutUint64(out, w)
-	n := 8
-	for marks := escapes(w); marks != 0; marks &= marks - 1 {
-		at := bits.TrailingZeros64(marks) / 8
-		to := at + n - 8
-		out[to&15] = '\\'
-		binary.LittleEndian.PutUint64(out[to&15+1:], w>>(8*at))
-		n++
-	}
-	return n
 }
 
 // appendSpecial writes what begins at i and does not stand for itself, or is
@@ -308,6 +331,24 @@ func word[T text](s T, i int) uint64 {
 	b := s[i : i+8]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// half returns the four bytes of s at i in little-endian order.
+func half[T text](s T, i int) uint32 {
+	b := s[i : i+4]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// shortWord returns the bytes of s, which are fewer than eight, as word does,
+// with zeros behind them.
+func shortWord[T text](s T) uint64 {
+	switch n := len(s); {
+	case n >= 4:
+		return uint64(half(s, 0)) | uint64(half(s, n-4))<<(8*(n-4)&63)
+	case n > 0:
+		return uint64(s[0]) | uint64(s[n/2])<<(8*(n/2)) | uint64(s[n-1])<<(8*(n-1)&63)
+	}
+	return 0
 }
 
 func appendEscape(dst []byte, c byte) []byte {

@@ -136,11 +136,7 @@ func part[T text](name T) uint64 {
 	if len(name) >= 8 {
 		return utf16Order(bits.ReverseBytes64(word(name, 0)))
 	}
-	var w uint64
-	for i := range len(name) {
-		w |= uint64(name[i]) << (56 - 8*i)
-	}
-	return utf16Order(w)
+	return utf16Order(bits.ReverseBytes64(shortWord(name)))
 }
 
 // utf16Order moves the bytes EE and EF, which begin U+E000 to U+FFFF, behind

@@ -11,8 +11,31 @@ import (
 // objects use a hash set, so that no object costs more than linear time.
 const fewNames = 16
 
-// names is the set of one open object that has outgrown fewNames; nil before.
-type names = *nameTable
+// names is what is known of the names of one open object.
+type names struct {
+	table *nameTable // once there are more than fewNames
+	ends  uint64     // their first and last letters: see mayRepeat
+}
+
+// mayRepeat notes a name, and reports false if no name noted before can be
+// equal to it under simple case folding: those begin and end alike, or with a
+// letter beyond ASCII.
+func (n *names) mayRepeat(name string) bool {
+	bit := uint64(1)
+	if name != "" {
+		first, last := name[0], name[len(name)-1]
+		if first|last >= utf8.RuneSelf {
+			before := n.ends
+			n.ends = ^uint64(0)
+			return before != 0
+		}
+		// Letters in both cases have the same five low bits.
+		bit = 1 << ((first&31 + 9*(last&31)) & 63)
+	}
+	before := n.ends
+	n.ends |= bit
+	return before&bit != 0
+}
 
 // twins finds names that one object must not hold twice.
 type twins struct {
@@ -30,19 +53,22 @@ type fold struct{ from, to rune }
 // add reports the rule that name breaks beside the members before it.
 func (t *twins) add(seen *names, before []Member, name string, fold bool) string {
 	if len(before) < fewNames {
+		if !seen.mayRepeat(name) {
+			return ""
+		}
 		return t.compare(before, name, fold)
 	}
-	if *seen == nil {
-		*seen = new(nameTable)
-		(*seen).reset(2 * fewNames)
+	if seen.table == nil {
+		seen.table = new(nameTable)
+		seen.table.reset(2 * fewNames)
 		for i := range before {
-			(*seen).add(hashName(t, before[i].Name, fold), i, never)
+			seen.table.add(hashName(t, before[i].Name, fold), i, never)
 		}
 	}
 	same := func(other int) bool {
 		return before[other].Name == name || fold && strings.EqualFold(before[other].Name, name)
 	}
-	if other, found := (*seen).add(hashName(t, name, fold), len(before), same); found {
+	if other, found := seen.table.add(hashName(t, name, fold), len(before), same); found {
 		return twinRule(before[other].Name, name)
 	}
 	return ""

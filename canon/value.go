@@ -76,6 +76,9 @@ var leaves = [...]children{
 	Object: {kind: Object, extent: extent{1, 1, exact}},
 }
 
+// validText is the kind of a string that is known to be valid UTF-8.
+var validText = children{kind: String, extent: extent{1, 0, exact}}
+
 func (v *Value) elems() []Value {
 	if v.kids == nil {
 		return nil
@@ -94,6 +97,7 @@ func nullValue() Value              { return Value{kids: &leaves[Null]} }
 func boolValue(text string) Value   { return Value{text: text, kids: &leaves[Bool]} }
 func numberValue(text string) Value { return Value{text: text, kids: &leaves[Number]} }
 func stringValue(text string) Value { return Value{text: text, kids: &leaves[String]} }
+func validValue(text string) Value  { return Value{text: text, kids: &validText} }
 func emptyArray() Value             { return Value{kids: &leaves[Array]} }
 func emptyObject() Value            { return Value{kids: &leaves[Object]} }
 
@@ -188,11 +192,29 @@ func (v Value) Int64() (int64, bool) {
 	if v.Kind() != Number {
 		return 0, false
 	}
-	i, err := strconv.ParseInt(v.text, 10, 64)
-	if err != nil || i > MaxSafeInteger || i < -MaxSafeInteger {
+	return safeInteger(v.text)
+}
+
+// safeInteger reads an integer in RFC 8785 form.
+func safeInteger(text string) (int64, bool) {
+	digits := text
+	if digits != "" && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if digits == "" || len(digits) > len("9007199254740991") {
 		return 0, false
 	}
-	return i, true
+	var i int64
+	for _, c := range []byte(digits) {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		i = i*10 + int64(c-'0')
+	}
+	if len(digits) < len(text) {
+		i = -i
+	}
+	return i, -MaxSafeInteger <= i && i <= MaxSafeInteger
 }
 
 // Decoded reports whether v is an array or object as [Decode] returns them, or
@@ -211,12 +233,12 @@ func (v Value) Len() int {
 }
 
 // At returns element i of an array. It panics if i is out of range.
-func (v Value) At(i int) Value { return v.elems()[i] }
+func (v Value) At(i int) Value { return v.kids.elems[i] }
 
 // Member returns member i of an object, in document order. It panics if i is
 // out of range.
 func (v Value) Member(i int) (name string, value Value) {
-	m := v.members()[i]
+	m := &v.kids.members[i]
 	return m.Name, m.Value
 }
 

@@ -16,7 +16,8 @@ type Prompt interface {
 	// once; then Decide is asked. It must not fail for a call that Decide
 	// answers, nor end its goroutine, and unlike Decide it gets no copies: it
 	// must neither change nor keep what in holds. Evaluate treats the answers
-	// of both alike: a panic denies, so does an answer after the timeout.
+	// of both alike: it copies them, so that one decision may be given again; a
+	// panic denies, so does an answer after the timeout.
 	Answer(in Input) (Decision, bool)
 }
 

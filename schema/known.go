@@ -15,6 +15,9 @@ func (s *Schema) Knows(pointer string) bool {
 	return ok && (len(tokens) == 0 || len(s.nodesAt(tokens, false)) > 0)
 }
 
+// Known is [Schema.Knows], made once: handing it on costs nothing.
+func (s *Schema) Known() func(pointer string) bool { return s.known }
+
 // nodesAt returns the subschemas that may apply at the tokens of a pointer.
 // star says whether everyElement stands for the elements of arrays.
 func (s *Schema) nodesAt(tokens []string, star bool) []*node {

@@ -8,7 +8,10 @@ import (
 
 // itself judges what q says about the value, not about what is in it.
 func (w *quickWalk) itself(q *quick, v canon.Value) bool {
-	if q.types != 0 && !q.types.has(v) || q.enum != nil && !w.listed(q.enum, v) || q.any != nil && !w.some(q.any, v) {
+	if q.types != 0 && !q.types.has(v) {
+		return false
+	}
+	if q.enum != nil && !w.listed(q.enum, v) || q.any != nil && !w.some(q.any, v) {
 		return false
 	}
 	switch v.Kind() {

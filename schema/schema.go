@@ -13,6 +13,7 @@ type Schema struct {
 	order      []*node
 	names      map[string]struct{} // every member name that the schema declares
 	marks      *mark               // where transforms act; nil if nowhere
+	known      func(pointer string) bool
 	view       *Node
 	quick      *quick // nil if every value needs the full walk
 	dynamic    bool   // the path of evaluation matters ($dynamicRef)
@@ -47,6 +48,7 @@ func compilePure(src []byte, opt Options, load func(uri string) ([]byte, bool)) 
 		return nil, err
 	}
 	s := &Schema{root: root, doc: doc, opt: opt, order: c.order, names: map[string]struct{}{}}
+	s.known = s.Knows
 	_, s.dynamic = c.isDynamic()
 	for _, n := range c.order {
 		s.remembers = s.remembers || c.choices && n.shared
@@ -88,5 +90,5 @@ func (s *Schema) Source() []byte { return s.doc.root.Canonical() }
 // checkValue bounds the recursion of everything that follows, and refuses
 // values that no decoder made.
 func (s *Schema) checkValue(v canon.Value) error {
-	return canon.CheckWithin(v, canon.Options{MaxDepth: maxPath, Known: s.Knows})
+	return canon.CheckWithin(v, canon.Options{MaxDepth: maxPath, Known: s.known})
 }

@@ -24,12 +24,13 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 // Answer decides at once where the rules of the tool are compiled, every value
 // that they read fits, none of them fails, and the call is not large. It says
-// what [Engine.Decide] says, or false.
+// what [Engine.Decide] says, or false. The decision is shared: nobody may change
+// it, and [policy.Evaluate] copies it.
 func (e *Engine) Answer(in policy.Input) (policy.Decision, bool) {
 	if in.Handoff != nil || in.Proposal.Args.IsZero() || in.Proposal.ToolName != in.Tool.Name {
 		return policy.Decision{}, false
 	}
-	a, known := e.actions[actionUID(in.Tool.Name)]
+	a, known := e.tools[in.Tool.Name]
 	if !known || a.group == "" || a.group != groupOf(in.Tool) || !a.program.bounded(&in) {
 		return policy.Decision{}, false
 	}
@@ -37,6 +38,7 @@ func (e *Engine) Answer(in policy.Input) (policy.Decision, bool) {
 	defer calls.Put(c)
 	defer c.clear()
 	c.in = in
+	c.holds = slices.Grow(c.holds[:0], a.program.words())[:a.program.words()]
 	if !c.targets(a) {
 		return policy.Decision{}, false
 	}
@@ -65,6 +67,9 @@ func (p *program) bounded(in *policy.Input) bool {
 	size *= max(1, len(in.Proposal.Targets))
 	return size <= maxWork/(reading+p.cost+len(p.places)+len(p.tests))
 }
+
+// words is how many words have a bit for each rule.
+func (p *program) words() int { return (len(p.tests) + 63) / 64 }
 
 // maxTargets is how many targets a call may have to be answered at once.
 const maxTargets = 8
@@ -102,56 +107,75 @@ func (p *program) answer(c *call) (policy.Decision, bool) {
 		}
 		c.spots = append(c.spots, s)
 	}
-	var several []policy.Decision
+	if len(c.acted) == 1 {
+		return p.one(c, c.acted[0])
+	}
+	several := make([]policy.Decision, 0, len(c.acted))
 	for _, resource := range c.acted {
-		c.resource = resource
-		if !p.run(c) {
+		d, ok := p.one(c, resource)
+		if !ok {
 			return policy.Decision{}, false
 		}
-		if len(c.acted) == 1 {
-			return c.decision(), true
-		}
-		several = append(several, c.decision())
+		several = append(several, d)
 	}
 	return policy.Combine(several...), true
 }
 
-// run asks every rule about one target.
-func (p *program) run(c *call) bool {
-	c.permits, c.forbids = c.permits[:0], c.forbids[:0]
+// one asks every rule about one target.
+func (p *program) one(c *call, resource types.EntityUID) (policy.Decision, bool) {
+	c.resource = resource
+	clear(c.holds)
 	for i := range p.tests {
-		t := &p.tests[i]
-		holds := t.says(c)
-		switch {
-		case c.left:
-			return false
-		case holds && t.rule.permit():
-			c.permits = append(c.permits, t.rule)
-		case holds:
-			c.forbids = append(c.forbids, t.rule)
+		holds := p.tests[i].says(c)
+		if c.left {
+			return policy.Decision{}, false
+		}
+		if holds {
+			c.holds[i/64] |= 1 << (i % 64)
 		}
 	}
-	return true
+	return p.decision(c.holds), true
 }
 
-// decision is what the satisfied rules say. As in Cedar, permits do not count
-// where a forbid is satisfied.
-func (c *call) decision() policy.Decision {
-	satisfied := c.permits
-	if len(c.forbids) > 0 {
-		satisfied = c.forbids
+// verdicts is what some satisfied rules say together.
+type verdicts struct {
+	holds []uint64 // a bit for each rule, in load order
+	says  policy.Decision
+}
+
+// decision is what the rules say that hold. Calls of one tool are much alike:
+// it is made once for those that satisfy the same rules as the call before.
+// Nobody changes it; [policy.Evaluate] copies what it gives on.
+func (p *program) decision(holds []uint64) policy.Decision {
+	if last := p.last.Load(); last != nil && slices.Equal(last.holds, holds) {
+		return last.says
 	}
-	return verdict(nil, satisfied)
+	var forbids, permits []*rule
+	for i := range p.tests {
+		r := p.tests[i].rule
+		switch {
+		case holds[i/64]>>(i%64)&1 == 0:
+		case r.permit():
+			permits = append(permits, r)
+		default:
+			forbids = append(forbids, r)
+		}
+	}
+	satisfied := permits
+	if len(forbids) > 0 { // as in Cedar, permits do not count then
+		satisfied = forbids
+	}
+	d := verdict(nil, satisfied)
+	p.last.Store(&verdicts{slices.Clone(holds), d})
+	return d
 }
 
 // clear lets go of everything that belongs to the call.
 func (c *call) clear() {
 	clear(c.acted)
 	clear(c.spots)
-	clear(c.forbids)
-	clear(c.permits)
 	clear(c.picked)
-	acted, spots, forbids, permits := c.acted[:0], c.spots[:0], c.forbids[:0], c.permits[:0]
+	acted, spots, holds := c.acted[:0], c.spots[:0], c.holds
 	*c = call{} // in place: a literal that reads c would be built beside it and copied
-	c.acted, c.spots, c.forbids, c.permits = acted, spots, forbids, permits
+	c.acted, c.spots, c.holds = acted, spots, holds
 }

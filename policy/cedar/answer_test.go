@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -264,4 +265,27 @@ permit (principal, action == Action::"mail.draft", resource) when { context.args
 		})
 	}
 	together.Wait()
+}
+
+// The decision of the call before is given again where the same rules hold:
+// what a caller does with it must not reach the next.
+func TestDecisionBelongsToItsCaller(t *testing.T) {
+	t.Parallel()
+	e := load(t, `@id("one") permit (principal, action == Action::"bank.pay", resource);
+@id("two") permit (principal, action == Action::"bank.pay", resource) when { context.args.amount > 5 };`)
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{`{"amount":9,"currency":"E","vendor":"V"}`, []string{"one", "two"}},
+		{`{"amount":9,"currency":"E","vendor":"W"}`, []string{"one", "two"}},
+		{`{"amount":1,"currency":"E","vendor":"V"}`, []string{"one"}},
+		{`{"amount":7,"currency":"E","vendor":"V"}`, []string{"one", "two"}},
+	} {
+		d := policy.Evaluate(t.Context(), e, call(t, "bank.pay", c.args), 0)
+		if diff := cmp.Diff(c.want, d.Rules); diff != "" || d.Effect != policy.Allow {
+			t.Errorf("%s: %v %s", c.args, d.Effect, diff)
+		}
+		clear(d.Rules)
+	}
 }

@@ -24,6 +24,7 @@ type Options struct {
 // use.
 type Engine struct {
 	actions map[types.EntityUID]*operation
+	tools   map[string]*operation // those of actions that are tools of the catalog, by name
 	rules   []*rule
 	groups  map[types.EntityUID]types.Entity
 }
@@ -44,10 +45,10 @@ func load(files map[string][]byte, tools []tool, opt Options) (*Engine, error) {
 	if err := checkTools(tools); err != nil {
 		return nil, err
 	}
-	e := &Engine{actions: map[types.EntityUID]*operation{}, groups: groupEntities()}
+	e := &Engine{actions: map[types.EntityUID]*operation{}, tools: map[string]*operation{}, groups: groupEntities()}
 	for _, t := range tools {
 		a := newAction(t)
-		e.actions[a.uid] = a
+		e.actions[a.uid], e.tools[t.name] = a, a
 	}
 	handoff := handoffAction()
 	e.actions[handoff.uid] = handoff

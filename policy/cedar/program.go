@@ -2,6 +2,7 @@ package cedar
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/cedar-policy/cedar-go/types"
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
@@ -19,6 +20,7 @@ type program struct {
 	whole  bool     // all of the arguments are read
 	tests  []test   // one for each rule, in load order
 	cost   int      // nodes of all conditions
+	last   atomic.Pointer[verdicts]
 }
 
 // test is one compiled rule.
@@ -36,9 +38,8 @@ type call struct {
 	resource types.EntityUID   // the one of these that is asked about
 	spots    []spot            // of the places of the program
 	left     bool              // something happened that Cedar must judge
-	forbids  []*rule
-	permits  []*rule
-	room     [8]canon.Value // for picked
+	holds    []uint64          // a bit for each rule that is satisfied
+	room     [8]canon.Value    // for picked
 }
 
 // leave gives the call up; what the closure returns then does not count.
