@@ -15,6 +15,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/catalog/yamlfile"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -29,32 +30,51 @@ func (l *live) flags(c *cobra.Command) {
 	c.Flags().StringVar(&l.config, "config", "", "configuration file (default verbatim.yaml in the home directory)")
 }
 
-// list asks the server for its tools.
-func (l *live) list(cmd *cobra.Command, s streams, command []string) (cfg config.Config, tools []wire.Tool, err error) {
-	if _, cfg, err = configured(l.config); err != nil {
-		return cfg, nil, err
+// named finds out which server is meant, and its name.
+func (l *live) named(command []string) (config.Config, error) {
+	_, cfg, err := configured(l.config)
+	if err != nil {
+		return cfg, err
 	}
 	if (l.server == "") == (len(command) == 0) {
-		return cfg, nil, usage("name a server with --server, or give a command after --")
+		return cfg, usage("name a server with --server, or give a command after --")
+	}
+	if _, ok := cfg.Servers[l.server]; l.server != "" && !ok {
+		return cfg, fmt.Errorf("no server of that name is declared; the configuration has: %s", declaredNames(cfg.Servers))
+	}
+	switch {
+	case l.server != "":
+		l.name = l.server
+	case l.name == "":
+		l.name = serverName(command[0], command[1:])
+	}
+	if !config.ServerName.MatchString(l.name) {
+		return cfg, usage("a server's name has 1 to 40 of a-z, 0-9 and -")
+	}
+	return cfg, nil
+}
+
+// list asks the server for its tools.
+func (l *live) list(cmd *cobra.Command, s streams, command []string) (cfg config.Config, tools []wire.Tool, err error) {
+	if cfg, err = l.named(command); err != nil {
+		return cfg, nil, err
+	}
+	// A command that was swapped is not started to be looked at.
+	if state, _, err := l.compareCommand(cfg, command); err != nil || state != nil && state.State == "changed" {
+		if err == nil {
+			err = hinted(fmt.Errorf("the command of %s is not the one that was pinned, so it was not started", l.name), "see where with: verbatim catalog diff")
+		}
+		return cfg, nil, err
 	}
 	if l.server == "" {
-		if l.name == "" {
-			l.name = serverName(command[0], command[1:])
-		}
-		if !config.ServerName.MatchString(l.name) {
-			return cfg, nil, usage("a server's name has 1 to 40 of a-z, 0-9 and -")
-		}
 		tools, err = listTools(cmd.Context(), s, command)
 		return cfg, tools, err
 	}
-	declared, ok := cfg.Servers[l.server]
-	if !ok {
-		return cfg, nil, fmt.Errorf("no server of that name is declared; the configuration has: %s", declaredNames(cfg.Servers))
-	}
-	l.name = l.server
+	declared := cfg.Servers[l.server]
 	done := slowly(s, "asking "+plain(l.server))
 	defer done()
-	from, err := behind(l.server, declared, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	from, err := behind(l.server, declared, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		func(c gate.Command) (gate.Command, error) { return c, nil }) // to look is not to run: nothing is called
 	if err != nil {
 		return cfg, nil, err
 	}
@@ -64,11 +84,19 @@ func (l *live) list(cmd *cobra.Command, s streams, command []string) (cfg config
 
 func catalogPinCommand(s streams) *cobra.Command {
 	var l live
+	var p commandPin
 	c := &cobra.Command{
 		Use:   "pin [flags] [-- COMMAND [ARG...]]",
 		Short: "Pin the tools of a server that the catalog does not have",
-		Long:  "Ask a server for its tools and add those that the home's catalog does not have,\npinned to the definitions of now. Each is high-impact until you say otherwise.\nEntries that are there stay as they are.",
+		Long:  "Ask a server for its tools and add those that the home's catalog does not have,\npinned to the definitions of now. Each is high-impact until you say otherwise.\nEntries that are there stay as they are.\n\nWith --command, pin how the server is started instead: the program by path and\ncontent, its arguments, and the variables that --env and --secret name. From then\non wrap and serve start it in that way only, with no other variables but those\nthat every program needs.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.on {
+				cfg, err := l.named(args)
+				if err != nil {
+					return err
+				}
+				return p.add(cmd, s, &l, cfg, args)
+			}
 			cfg, tools, err := l.list(cmd, s, args)
 			if err != nil {
 				return err
@@ -77,6 +105,7 @@ func catalogPinCommand(s streams) *cobra.Command {
 		},
 	}
 	l.flags(c)
+	p.flags(c)
 	return c
 }
 
@@ -96,7 +125,18 @@ func catalogDiffCommand(s streams) *cobra.Command {
 		Short: "Hold what a server says of its tools against the catalog",
 		Long:  "Ask a server for its tools and tell which are not what the catalog pins, and\nwhere. No tool is called. Exit code 3 if a pinned tool is changed or gone: it is\nclosed until you approve it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, tools, err := l.list(cmd, s, args)
+			cfg, err := l.named(args)
+			if err != nil {
+				return err
+			}
+			started, _, err := l.compareCommand(cfg, args)
+			if err != nil {
+				return err
+			}
+			if started != nil && started.State == "changed" {
+				return printDiff(cmd, s, l.name, started, nil)
+			}
+			_, tools, err := l.list(cmd, s, args)
 			if err != nil {
 				return err
 			}
@@ -108,7 +148,7 @@ func catalogDiffCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printDiff(cmd, s, l.name, compareTools(l.name, have, pins, tools))
+			return printDiff(cmd, s, l.name, started, compareTools(l.name, have, pins, tools))
 		},
 	}
 	l.flags(c)
@@ -149,21 +189,25 @@ func compareTools(server string, have *catalog.Catalog, pins map[string][]byte, 
 	return out
 }
 
-func printDiff(cmd *cobra.Command, s streams, server string, list []compared) error {
-	closed := false
+func printDiff(cmd *cobra.Command, s streams, server string, started *comparedCommand, list []compared) error {
+	closed := started != nil && started.State == "changed"
 	for _, x := range list {
 		closed = closed || x.State == "changed" || x.State == "gone"
 	}
 	if wantsJSON(cmd) {
 		doc := struct {
-			Server string     `json:"server"`
-			Tools  []compared `json:"tools"`
-			Closed bool       `json:"closed"`
-		}{server, append([]compared{}, list...), closed}
+			Server  string           `json:"server"`
+			Command *comparedCommand `json:"command,omitempty"`
+			Tools   []compared       `json:"tools"`
+			Closed  bool             `json:"closed"`
+		}{server, started, append([]compared{}, list...), closed}
 		if err := printJSON(s.out, doc); err != nil {
 			return err
 		}
 	} else {
+		if started != nil {
+			started.print(s)
+		}
 		for _, x := range list {
 			fmt.Fprintf(s.out, "%-8s %s\n", x.State, plain(x.Tool))
 			if x.State != "changed" {
@@ -184,9 +228,9 @@ func printDiff(cmd *cobra.Command, s streams, server string, list []compared) er
 func catalogApproveCommand(s streams) *cobra.Command {
 	var l live
 	c := &cobra.Command{
-		Use:   "approve [flags] TOOL DIGEST [-- COMMAND [ARG...]]",
-		Short: "Pin a tool of the catalog to another definition, after review",
-		Long:  "Pin TOOL to the definition with that DIGEST, as catalog diff prints it, if it is\nwhat the server says now. Approvals that were given under the other definition\nare void. The rest of the entry stays as it is: read whether it still fits.",
+		Use:   "approve [flags] TOOL|SERVER DIGEST [-- COMMAND [ARG...]]",
+		Short: "Pin a tool, or a server's command, to another form, after review",
+		Long:  "Pin TOOL to the definition with that DIGEST, as catalog diff prints it, if it is\nwhat the server says now. Approvals that were given under the other definition\nare void. The rest of the entry stays as it is: read whether it still fits.\n\nWith the name of a SERVER instead, pin how it is started.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			own, command := args, []string(nil)
@@ -195,6 +239,16 @@ func catalogApproveCommand(s streams) *cobra.Command {
 			}
 			if len(own) != 2 {
 				return usage("catalog approve needs the tool and the digest that catalog diff prints")
+			}
+			if config.ServerName.MatchString(own[0]) { // a tool has a dot
+				cfg, err := l.named(command)
+				if err != nil {
+					return err
+				}
+				if own[0] != l.name {
+					return usage("the server is called " + l.name)
+				}
+				return approveCommand(cmd, s, &l, cfg, own[1], command)
 			}
 			cfg, tools, err := l.list(cmd, s, command)
 			if err != nil {

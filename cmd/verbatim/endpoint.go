@@ -130,7 +130,9 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 		if len(e.Servers) > 0 && !slices.Contains(e.Servers, name) {
 			continue
 		}
-		s, err := behind(name, declared, p.log.With("server", name))
+		s, err := behind(name, declared, p.log.With("server", name), func(c gate.Command) (gate.Command, error) {
+			return launched(p.home, name, c, c.Env)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("server %s: %w", name, err)
 		}
@@ -139,8 +141,9 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 	return out, nil
 }
 
-// behind is how a declared server is reached.
-func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, error) {
+// behind is how a declared server is reached. A command goes through check
+// each time before it is started.
+func behind(name string, declared config.Server, log *slog.Logger, check func(gate.Command) (gate.Command, error)) (hub.Server, error) {
 	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start}
 	var err error
 	if s.Resources, err = patterns(declared.Resources); err != nil {
@@ -151,7 +154,13 @@ func behind(name string, declared config.Server, log *slog.Logger) (hub.Server, 
 	}
 	if declared.URL == "" {
 		command := gate.Command{Path: declared.Command, Args: declared.Args, Env: environment(os.Environ(), declared), Dir: declared.Dir}
-		s.Dial = hub.Child(command, &logLines{log: log}, log)
+		s.Dial = func(ctx context.Context) (hub.Transport, error) {
+			c, err := check(command)
+			if err != nil {
+				return nil, err
+			}
+			return hub.Child(c, &logLines{log: log}, log)(ctx)
+		}
 		return s, nil
 	}
 	far := remote.Config{URL: declared.URL, Log: log}

@@ -99,7 +99,8 @@ func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) 
 	if !config.ServerName.MatchString(name) {
 		return "", c, errors.New("a server's name has 1 to 40 of a-z, 0-9 and -")
 	}
-	return name, c, nil
+	c, err = launched(p.home, name, c, h.Env)
+	return name, c, err
 }
 
 // identity names the server that a client means, for what it was sent.

@@ -84,7 +84,11 @@ func (g *gateway) catalog() string {
 	}
 	out := "version: \"1\"\ntools:\n"
 	for _, name := range g.names() {
-		out += fmt.Sprintf("  %s.look:\n    mutation: false\n    reason: reviewed\n    timeout: 2s\n    definition: {sha256: \"%s\", raw: %s}\n", name, list.Tools[0].Digest.String(), raw)
+		limit := "2s" // for what never answers
+		if len(g.stage.all[name].says) == len(fine) {
+			limit = "60s"
+		}
+		out += fmt.Sprintf("  %s.look:\n    mutation: false\n    reason: reviewed\n    timeout: "+limit+"\n    definition: {sha256: \"%s\", raw: %s}\n", name, list.Tools[0].Digest.String(), raw)
 	}
 	return out
 }
@@ -98,10 +102,14 @@ func (g *gateway) config(web string) string {
 	}
 	servers, tokens := "", ""
 	for _, name := range g.names() {
+		start := "30s"
+		if g.stage.all[name].slow { // it never greets, or never lists
+			start = "3s"
+		}
 		if g.stage.all[name].http {
-			servers += fmt.Sprintf("  %s: {url: %q, credential: {env: UPSTREAM_SECRET}, start: 2s}\n", name, web+"/"+name)
+			servers += fmt.Sprintf("  %s: {url: %q, credential: {env: UPSTREAM_SECRET}, start: %s}\n", name, web+"/"+name, start)
 		} else {
-			servers += fmt.Sprintf("  %s: {command: %q, args: [%s, %s, %q], start: 3s}\n", name, self, childArg, name, g.stage.witness(name))
+			servers += fmt.Sprintf("  %s: {command: %q, args: [%s, %s, %q], start: %s}\n", name, self, childArg, name, g.stage.witness(name), start)
 		}
 		tokens += fmt.Sprintf("    - {name: %s, file: %s.token, principal: \"local:tester\", agent: tester, servers: [%s]}\n", name, name, name)
 	}
