@@ -57,7 +57,7 @@ func (t *tx) resendable(start action.Start) (action.Action, error) {
 // alone, for what has begun on its targets since. Whoever replaces it has
 // locked it first, so that no replacement can be on its way.
 func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error {
-	n, err := t.number("SELECT count(*) FROM action WHERE supersedes = $1 AND state NOT IN ('denied', 'expired', 'revoked')", row.ID)
+	n, err := t.number("SELECT count(*) FROM action WHERE supersedes = $1 AND supersedes <> '' AND state NOT IN ('denied', 'expired', 'revoked')", row.ID)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,26 @@
 package sqlite
 
+import "context"
+
 // VersionTable lets tests make stores of earlier versions.
 const VersionTable = versionTable
+
+// Statements are the texts of all statements that the connections at rest
+// have prepared.
+func (s *Store) Statements() (out []string) {
+	add := func(c *conn) {
+		if c == nil {
+			return
+		}
+		for sql := range c.stmts {
+			out = append(out, sql)
+		}
+	}
+	_ = s.write(context.Background(), syncNormal, func(t *tx) error { add(t.conn); return nil })
+	for range cap(s.readers) {
+		c := <-s.readers
+		add(c)
+		s.readers <- c
+	}
+	return out
+}

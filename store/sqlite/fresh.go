@@ -164,7 +164,7 @@ func (t *tx) uncertain(a action.Action) (action.Action, error) {
 				SELECT ? UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
 			SELECT id FROM named)
 		OR a.state = 'executing' AND `+resent+`)
-		ORDER BY a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
+		ORDER BY +a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
 	if errors.Is(err, action.ErrNotFound) {
 		return action.Action{}, nil
 	}

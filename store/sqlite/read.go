@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func (s *Store) InFlight(ctx context.Context, tenant, principal string, fingerpr
 	}
 	err = s.read(ctx, func(c *conn) error {
 		out, err = s.list(c, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
-			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain') ORDER BY a.seq LIMIT ?`,
+			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain') ORDER BY +a.seq LIMIT ?`,
 			tenant, principal, fingerprint, maxLimit)
 		return err
 	})
@@ -102,10 +103,21 @@ func limit(n int) int {
 	return min(n, maxLimit)
 }
 
+// few reports that rows in these states are few beside those that have ended.
+// They are found by their state then; the plus before a column keeps the
+// database from going through all rows of a tenant.
+func few(states []action.State) bool {
+	return len(states) > 0 && !slices.ContainsFunc(states, action.State.Terminal)
+}
+
 // Actions lists rows, newest first.
 func (s *Store) Actions(ctx context.Context, f action.Filter) (out []action.Action, err error) {
 	var w where
-	w.equal("a.tenant", f.Tenant)
+	tenant := "a.tenant"
+	if few(f.States) {
+		tenant = "+" + tenant
+	}
+	w.equal(tenant, f.Tenant)
 	w.equal("a.principal", f.Principal)
 	w.equal("a.tool", f.Tool)
 	if len(f.States) > 0 {
@@ -156,15 +168,7 @@ func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person,
 
 // Records lists entries of the audit log, newest first.
 func (s *Store) Records(ctx context.Context, f audit.Filter) (out []audit.Record, err error) {
-	var w where
-	if f.Tenant != "" { // what was done to everybody is part of every tenant's log
-		w.add("tenant IN (?, '')", f.Tenant)
-	}
-	w.equal("action_id", f.Action)
-	w.equal("event", f.Event)
-	if f.Before > 0 {
-		w.add("seq < ?", f.Before)
-	}
+	sql, args := recordsSQL(f)
 	if err := s.settleReads(ctx); err != nil {
 		return nil, err
 	}
@@ -173,7 +177,31 @@ func (s *Store) Records(ctx context.Context, f audit.Filter) (out []audit.Record
 			r, err := audit.ParseLeaf(cur.blob())
 			out = append(out, r)
 			return err
-		}, "SELECT leaf FROM event "+w.sql()+" ORDER BY seq DESC LIMIT ?", append(w.args, limit(f.Limit))...)
+		}, sql, args...)
 	})
 	return out, err
+}
+
+// recordsSQL selects entries of the log. What was done to everybody is part of
+// every tenant's log; the two are looked up one by one, so that no more is
+// read than is listed.
+func recordsSQL(f audit.Filter) (sql string, args []any) {
+	var w where
+	w.equal("action_id", f.Action)
+	w.equal("event", f.Event)
+	if f.Before > 0 {
+		w.add("seq < ?", f.Before)
+	}
+	const newest = " ORDER BY seq DESC LIMIT ?"
+	if f.Tenant == "" {
+		return "SELECT leaf FROM event " + w.sql() + newest, append(w.args, limit(f.Limit))
+	}
+	var parts []string
+	for _, tenant := range []string{f.Tenant, ""} {
+		one := where{text: slices.Clone(w.text), args: slices.Clone(w.args)}
+		one.add("tenant = ?", tenant)
+		parts = append(parts, "SELECT * FROM (SELECT seq, leaf FROM event "+one.sql()+newest+")")
+		args = append(append(args, one.args...), limit(f.Limit))
+	}
+	return "SELECT leaf FROM (" + strings.Join(parts, " UNION ALL ") + ")" + newest, append(args, limit(f.Limit))
 }

@@ -57,7 +57,7 @@ func (t *tx) resendable(start action.Start) (action.Action, error) {
 // unchallenged looks for what was made to replace the row and, if it must be
 // alone, for what has begun on its targets since.
 func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error {
-	n, err := t.number("SELECT count(*) FROM action WHERE supersedes = ? AND state NOT IN ('denied', 'expired', 'revoked')", row.ID)
+	n, err := t.number("SELECT count(*) FROM action WHERE supersedes = ? AND supersedes <> '' AND state NOT IN ('denied', 'expired', 'revoked')", row.ID)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error 
 			err := verbs.ParseTargets(cur.text(), &later.Targets)
 			meets = meets || verbs.Overtakes(row, later)
 			return err
-		}, `SELECT b.tool, b.targets FROM attempt t JOIN action b ON b.seq = t.action_seq
+		}, `SELECT b.tool, b.targets FROM attempt t CROSS JOIN action b ON b.seq = t.action_seq
 			WHERE t.started_at >= ? AND b.tenant = ? AND b.id <> ?`, first, row.Tenant, row.ID)
 	}
 	if err == nil && meets {

@@ -44,7 +44,11 @@ func openAt(t testing.TB, path string, now func() time.Time) *sqlite.Store {
 
 func TestStorePassesTheSuite(t *testing.T) {
 	t.Parallel()
+	seen := &statements{texts: map[string]bool{}}
+	t.Cleanup(func() { seen.check(t) })
 	storetest.Run(t, func(t *testing.T, now func() time.Time) verbatim.Store {
-		return openAt(t, filepath.Join(t.TempDir(), "store.db"), now)
+		s := openAt(t, filepath.Join(t.TempDir(), "store.db"), now)
+		t.Cleanup(func() { seen.add(s) })
+		return s
 	})
 }

@@ -15,7 +15,7 @@ import (
 // testBudgetCrowd lets many callers take from the same windows at once and
 // compares the sums at the end; between, no window may be over its limit.
 func testBudgetCrowd(t *testing.T, b *bench, steps int) {
-	spend := action.Limit{Name: "spend", Window: action.Day, Scope: "[]", Currency: "USD", Most: int64(steps) * 10}
+	spend := action.Limit{Name: "spend", Window: action.Day, Scope: "[]", Currency: "USD", Most: int64(steps) * 15}
 	var reserved, posted atomic.Int64
 	var wg sync.WaitGroup
 	for n := range budgetWorkers {

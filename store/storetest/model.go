@@ -29,6 +29,8 @@ type model struct {
 	stops   []action.Stop
 
 	refusedLimit bool // some start was refused for a limit
+	moving       bool // something was allowed since the last comparison
+	still        int  // steps since then
 }
 
 // modelRow is what the model knows of one row.
@@ -115,6 +117,7 @@ func (m *model) sequence(r *rapid.T) {
 		"stop": m.stop, "lift": m.lift, "lift again": m.lift, "read": m.read,
 		"forward": m.forward, "on": m.forward, "and on": m.forward, "": m.compare,
 	})
+	m.compareAll(r)
 	m.compareTakes(r)
 }
 
@@ -204,6 +207,7 @@ func (m *model) answer(r *rapid.T, got, want error) bool {
 		r.Fatalf("store says %v, model says %v", got, want)
 	}
 	m.refused.note(want)
+	m.moving = m.moving || want == nil
 	return want == nil
 }
 
