@@ -113,3 +113,9 @@ long-histories: ## 200 histories of 8 clients on each store, each with one order
 screenshots: build ## every page of the demo, light and dark, desk and phone: bin/screenshots
 	VERBATIM_PROGRAM=$(CURDIR)/bin/verbatim VERBATIM_SCREENSHOTS=$(CURDIR)/bin/screenshots \
 	  go test -tags screenshots -count=1 -timeout 10m -run '^TestScreenshots$$' ./internal/pictures
+
+.PHONY: long-tamper
+
+long-tamper: ## everything done to one record of 10,000, before both checkers; 1,000 kills of the sequencer
+	VERBATIM_TAMPER_LEAVES=10000 go test -count=1 -timeout 90m -v -run Nothing ./examples/verifier
+	VERBATIM_SEQUENCE_KILLS=1000 go test -count=1 -timeout 60m -v -run KilledSequencer ./store/sqlite

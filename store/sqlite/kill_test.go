@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		fmt.Println(putBack(os.Getenv(killPath), from))
 		os.Exit(0)
 	}
+	if path := os.Getenv(sequencePath); path != "" {
+		fmt.Fprintln(os.Stderr, sequenceAlways(path))
+		os.Exit(1)
+	}
 	if path := os.Getenv(killPath); path != "" {
 		fmt.Fprintln(os.Stderr, work(path))
 		os.Exit(1)
