@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/seed-de4804fb/verbatim/keys"
 )
 
 // algCosignature is the key type of a witness's timestamped signature (C2SP
@@ -27,12 +29,12 @@ type Trust struct {
 	keys      note.Verifiers
 	witnesses map[string]bool // name and hash
 	plain     map[string][]ed25519.PublicKey
-	empty     bool
+	some      bool // the zero value trusts nobody
 }
 
 // NewTrust reads public keys, as [LogKey] and [WitnessKey] write them.
 func NewTrust(vkeys ...string) (Trust, error) {
-	t := Trust{witnesses: map[string]bool{}, plain: map[string][]ed25519.PublicKey{}, empty: len(vkeys) == 0}
+	t := Trust{witnesses: map[string]bool{}, plain: map[string][]ed25519.PublicKey{}, some: len(vkeys) > 0}
 	var all []note.Verifier
 	seen := map[string]bool{}
 	for i, text := range vkeys {
@@ -136,7 +138,7 @@ func (t Trust) Open(signed []byte) (Opened, error) {
 	if len(signed) > MaxCheckpoint {
 		return Opened{}, ErrCheckpoint
 	}
-	if t.empty {
+	if !t.some {
 		return Opened{}, ErrUntrusted
 	}
 	n, err := note.Open(signed, t.keys)
@@ -189,3 +191,58 @@ func ReadUntrusted(signed []byte) (Checkpoint, error) {
 	}
 	return parseCheckpoint(text + "\n")
 }
+
+// Cosign returns the line with which a witness signs the checkpoint at a time
+// (C2SP tlog-cosignature).
+func (c Checkpoint) Cosign(name string, at time.Time, s *keys.Signer) ([]byte, error) {
+	if s == nil || s.Purpose() != keys.Witnesses || at.Unix() < 0 {
+		return nil, errors.New("a witness needs a key for witnesses and a time since 1970")
+	}
+	key := s.Public()[0]
+	sig := binary.BigEndian.AppendUint32(nil, noteHash(name, append([]byte{algCosignature}, key...)))
+	sig = binary.BigEndian.AppendUint64(sig, uint64(at.Unix()))
+	made, err := s.SignBytes(0, cosigned(uint64(at.Unix()), []byte(c.Text())))
+	if err != nil {
+		return nil, err
+	}
+	return []byte("— " + name + " " + base64.StdEncoding.EncodeToString(append(sig, made...)) + "\n"), nil
+}
+
+// Knows reports whether a key of a log is trusted.
+func (t Trust) Knows(origin string) bool { return len(t.plain[origin]) > 0 }
+
+// Joined is a signed checkpoint with more signature lines; lines of a key that
+// has signed already replace what it signed.
+func Joined(signed, lines []byte) []byte {
+	text, tail, found := strings.Cut(string(signed), "\n\n")
+	if !found {
+		return signed
+	}
+	var out []string
+	fresh := map[string]bool{}
+	for line := range strings.Lines(string(lines)) {
+		fresh[signedBy(line)] = true
+	}
+	for line := range strings.Lines(tail) {
+		if !fresh[signedBy(line)] {
+			out = append(out, line)
+		}
+	}
+	return []byte(text + "\n\n" + strings.Join(out, "") + string(lines))
+}
+
+// signedBy names the key of a signature line: its name and hash.
+func signedBy(line string) string {
+	fields := strings.Fields(line)
+	if len(fields) != 3 {
+		return line
+	}
+	sig, err := base64.StdEncoding.DecodeString(fields[2])
+	if err != nil || len(sig) < 4 {
+		return line
+	}
+	return keyName(fields[1], binary.BigEndian.Uint32(sig))
+}
+
+// Empty reports whether nobody is trusted.
+func (t Trust) Empty() bool { return !t.some }

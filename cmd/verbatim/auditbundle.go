@@ -84,7 +84,7 @@ type checkedReceipt struct {
 }
 
 // verifyFiles checks receipts and bundles with nothing but keys.
-func verifyFiles(cmd *cobra.Command, s streams, paths, keyFiles, checkpoints []string) error {
+func verifyFiles(cmd *cobra.Command, s streams, paths, keyFiles, checkpoints, witnesses []string) error {
 	if len(keyFiles) == 0 {
 		return usage("name the keys that you trust with --key; verbatim audit keys prints them, have them confirmed by another way")
 	}
@@ -93,7 +93,7 @@ func verifyFiles(cmd *cobra.Command, s streams, paths, keyFiles, checkpoints []s
 		return err
 	}
 	if isDirectory(paths[0]) && len(paths) == 1 {
-		return verifyExported(cmd, s, paths[0], trust, checkpoints)
+		return verifyExported(cmd, s, paths[0], trust, checkpoints, witnesses)
 	}
 	var c checkedFiles
 	for _, path := range paths {

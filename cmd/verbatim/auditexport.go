@@ -51,7 +51,7 @@ func auditExport(s streams) *cobra.Command {
 }
 
 // verifyExported checks a log that was exported to a directory.
-func verifyExported(cmd *cobra.Command, s streams, dir string, trust audit.Trust, checkpoints []string) error {
+func verifyExported(cmd *cobra.Command, s streams, dir string, trust audit.Trust, checkpoints, witnesses []string) error {
 	outside, err := outsides(checkpoints)
 	if err != nil {
 		return err
@@ -60,6 +60,15 @@ func verifyExported(cmd *cobra.Command, s streams, dir string, trust audit.Trust
 	if err != nil {
 		return &exitError{code: exitDenied, text: err.Error(), err: err}
 	}
+	origin, err := l.Origin(cmd.Context())
+	if err != nil {
+		return err
+	}
+	witnessed, err := witnessedOutsides(cmd.Context(), witnesses, origin, trust)
+	if err != nil {
+		return err
+	}
+	outside = append(outside, witnessed...)
 	defer slowly(s, "reading the log")()
 	r, err := audit.Verify(cmd.Context(), l, trust, outside...)
 	return sayLog(cmd, s, r, err)

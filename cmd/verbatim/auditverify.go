@@ -18,7 +18,7 @@ import (
 )
 
 func auditVerify(s streams) *cobra.Command {
-	var checkpoints, keyFiles []string
+	var checkpoints, keyFiles, witnesses []string
 	c := &cobra.Command{
 		Use:   "verify [FILE... | DIRECTORY]",
 		Short: "Check the whole log, or receipts and bundles in files",
@@ -29,7 +29,7 @@ func auditVerify(s streams) *cobra.Command {
 			"the receipts promise; or the directory of audit export. That needs --key; what does not hold ends with 3.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return verifyFiles(cmd, s, args, keyFiles, checkpoints)
+				return verifyFiles(cmd, s, args, keyFiles, checkpoints, witnesses)
 			}
 			l, err := openLog(cmd.Context())
 			if err != nil {
@@ -44,12 +44,22 @@ func auditVerify(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			origin, err := l.log.Origin(cmd.Context())
+			if err != nil {
+				return err
+			}
+			witnessed, err := witnessedOutsides(cmd.Context(), witnesses, origin, trust)
+			if err != nil {
+				return err
+			}
+			outside = append(outside, witnessed...)
 			defer slowly(s, "reading the log")()
 			r, err := audit.Verify(cmd.Context(), l.log, trust, outside...)
 			return sayLog(cmd, s, r, err)
 		},
 	}
 	c.Flags().StringArrayVar(&checkpoints, "checkpoint", nil, "file with a signed checkpoint that was kept elsewhere; may come again")
+	c.Flags().StringArrayVar(&witnesses, "witness", nil, "URL of a witness to ask for the newest checkpoint that it has signed; may come again")
 	c.Flags().StringArrayVar(&keyFiles, "key", nil, "file with public keys of logs and witnesses that you trust, one a line; without it the home's own key counts")
 	return c
 }

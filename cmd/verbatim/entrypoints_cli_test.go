@@ -52,6 +52,8 @@ var cliEntries = map[string][][]string{
 	"audit verify":             {{"audit", "verify"}},
 	"audit bundle":             {{"audit", "bundle", "ID"}},
 	"audit export":             {{"audit", "export", "exported"}},
+	"witness":                  {{"witness"}},
+	"witness key":              {{"witness", "key", "--dir", "w", "--name", "w"}},
 	"audit checkpoint":         {{"audit", "checkpoint"}},
 	"audit keys":               {{"audit", "keys"}},
 	"store":                    {{"store"}},

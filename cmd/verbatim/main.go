@@ -78,6 +78,7 @@ func rootCommand(s streams) *cobra.Command {
 		freezeCommand(s),
 		unfreezeCommand(s),
 		auditCommand(s),
+		witnessCommand(s),
 		storeCommand(s),
 		demoCommand(s),
 		demoBankCommand(),

@@ -126,6 +126,17 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	if clients != nil {
 		idle = 0 // clients of the endpoint come and go
 	}
+	watchers, err := p.newWatchers()
+	if err != nil {
+		return err
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		p.beWitnessed(watching, watchers)
+	}()
+	defer func() { unwatch(); <-watched }()
 	page := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Origin: cfg.Origin, TLS: secure, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,

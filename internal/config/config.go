@@ -37,6 +37,8 @@ type Config struct {
 	Endpoint *Endpoint
 	// Postgres is nil where the home has a store of its own.
 	Postgres *Postgres
+	// Witnesses sign the log's checkpoints where nobody here can rewrite them.
+	Witnesses []Witness
 }
 
 // Certificate names the files of a certificate chain and its key, in PEM. They

@@ -28,17 +28,18 @@ func parse(file string, text []byte, c *Config) error {
 	}
 	r := reader{file: file}
 	r.object(doc.Content[0], "", map[string]field{
-		"agent":    words(&c.Agent),
-		"listen":   func(r *reader, n *yaml.Node, at string) { r.listen(n, at, c) },
-		"origin":   func(r *reader, n *yaml.Node, at string) { r.origin(n, at, &c.Origin) },
-		"tls":      func(r *reader, n *yaml.Node, at string) { c.TLS = r.certificate(n, at, c) },
-		"catalog":  words(&c.Catalog),
-		"policy":   words(&c.Policy),
-		"wait":     duration(&c.Wait, time.Millisecond, MaxWait),
-		"idle":     duration(&c.Idle, MinIdle, MaxIdle),
-		"keepKeys": duration(&c.KeepKeys, DefaultKeepKeys, MaxKeepKeys),
-		"servers":  func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
-		"store":    func(r *reader, n *yaml.Node, at string) { c.Postgres = r.store(n, at) },
+		"agent":     words(&c.Agent),
+		"listen":    func(r *reader, n *yaml.Node, at string) { r.listen(n, at, c) },
+		"origin":    func(r *reader, n *yaml.Node, at string) { r.origin(n, at, &c.Origin) },
+		"tls":       func(r *reader, n *yaml.Node, at string) { c.TLS = r.certificate(n, at, c) },
+		"catalog":   words(&c.Catalog),
+		"policy":    words(&c.Policy),
+		"wait":      duration(&c.Wait, time.Millisecond, MaxWait),
+		"idle":      duration(&c.Idle, MinIdle, MaxIdle),
+		"keepKeys":  duration(&c.KeepKeys, DefaultKeepKeys, MaxKeepKeys),
+		"servers":   func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
+		"store":     func(r *reader, n *yaml.Node, at string) { c.Postgres = r.store(n, at) },
+		"witnesses": func(r *reader, n *yaml.Node, at string) { c.Witnesses = r.witnesses(n, at) },
 		"endpoint": func(r *reader, n *yaml.Node, at string) {
 			c.Endpoint = r.endpoint(n, at)
 			r.last = append(r.last, func() { r.behind(n, at, c) })
