@@ -91,26 +91,32 @@ func TestTwoGatewaysOnOneDatabase(t *testing.T) {
 	}
 }
 
-func TestCommandsForAFileSayThatTheStoreIsADatabase(t *testing.T) {
+// says runs a command that must end well, or not, and say something.
+func (p *place) says(t *testing.T, well bool, what string, args ...string) {
+	t.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if (err == nil) != well || !strings.Contains(string(out), what) {
+		t.Errorf("%v: %v %s", args, err, out)
+	}
+}
+
+func TestStoreCommandsOnADatabase(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
 	p := sharing(t, server.Schema(t), nil)
 	server.Exec(t, "CREATE ROLE gateway LOGIN")
-	out, err := p.command("store", "migrate", "--grant", "gateway").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "went from version 0 to ") {
-		t.Errorf("migrate: %v %s", err, out)
-	}
-	out, err = p.command("store", "migrate").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "nothing to do") {
-		t.Errorf("migrate again: %v %s", err, out)
-	}
+	p.says(t, true, "went from version 0 to ", "store", "migrate", "--grant", "gateway")
+	p.says(t, true, "nothing to do", "store", "migrate")
 	p.notesAgent()
-	for _, args := range [][]string{{"store", "check"}, {"store", "backup", p.home.Path("copy")}, {"store", "restore", p.home.Path("copy")}} {
-		out, err := p.command(args...).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "is a PostgreSQL database") {
-			t.Errorf("%v: %v %s", args, err, out)
-		}
-	}
+	p.setup()
+	copied := p.home.Path("copy")
+	p.says(t, true, "none", "store", "backup", copied)
+	p.says(t, true, "none", "store", "check")
+	p.says(t, true, "none", "store", "check", copied)
+	p.says(t, false, "verbatim stop", "store", "restore", copied)
+	p.says(t, true, "", "stop")
+	p.says(t, true, "the store of before is kept: s1_before_", "store", "restore", copied)
+	p.says(t, true, "restored from a backup", "freeze", "list")
 	if _, err := os.Stat(p.home.Store()); !os.IsNotExist(err) {
 		t.Errorf("the home has a file of its own too: %v", err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 	"github.com/seed-de4804fb/verbatim/store/postgres"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
@@ -31,77 +30,91 @@ func storeCommand(s streams) *cobra.Command {
 }
 
 func storeCheck(s streams) *cobra.Command {
-	return &cobra.Command{
+	var path string
+	c := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Read the whole store, or a backup, and say what is wrong with it",
 		Long: "Read the whole store, or a backup, and say what is wrong with it: the file, the\nschema, that every payload opens and is what was decided on, that records are\nwithout a gap and agree with the rows. " +
-			"The daemon may go on. Faults end with exit\ncode 1.",
+			"The daemon may go on. Faults end with exit\ncode 1." + ownerOnly,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			home, opt, err := storeOptions()
+			at, err := findStore(cmd.Context(), path)
 			if err != nil {
 				return err
 			}
-			file := home.Store()
+			file := ""
 			if len(args) == 1 {
 				file = args[0]
 			}
 			defer slowly(s, "reading the store")()
-			r, err := sqlite.Check(cmd.Context(), file, opt)
+			r, err := at.check(cmd.Context(), file)
 			if err != nil && !errors.Is(err, sqlite.ErrFaults) {
 				return storeError(err)
 			}
 			return errors.Join(printReport(cmd, s, r), storeError(err))
 		},
 	}
+	configFlag(c, &path)
+	return c
 }
 
+// ownerOnly is what the commands say that read all of a shared store.
+const ownerOnly = "\n\nWhere the configuration names a PostgreSQL database, its connection string must be\nthat of the tables' owner, who may make a schema for a moment."
+
 func storeBackup(s streams) *cobra.Command {
-	return &cobra.Command{
+	var path string
+	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a checked copy of the store to a new file",
 		Long: "Write a copy of the store, as it is at one moment, to a new file. The daemon may\ngo on. The copy is checked before it gets its name. It does not hold the keys:\ncopy the directory keys of the home once, " +
-			"to another place than the backups.",
+			"to another place than the backups." + ownerOnly,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			home, opt, err := storeOptions()
+			at, err := findStore(cmd.Context(), path)
 			if err != nil {
 				return err
 			}
 			defer slowly(s, "copying the store")()
-			r, err := sqlite.Backup(cmd.Context(), home.Store(), args[0], opt)
+			r, err := at.backup(cmd.Context(), args[0])
 			if err != nil && !errors.Is(err, sqlite.ErrFaults) {
 				return storeError(err)
 			}
 			return errors.Join(printReport(cmd, s, r), storeError(err))
 		},
 	}
+	configFlag(c, &path)
+	return c
 }
 
 func storeRestore(s streams) *cobra.Command {
-	return &cobra.Command{
+	var path, role string
+	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup in the place of the store",
-		Long: "Put a backup in the place of the store; the daemon must not run. What happened\nafter the backup is unknown from then on: what the backup has open ends, policy\nversions move, logins end, and everything is frozen. " +
-			"Before a person lifts that,\ncompare what the tools say they did since then. The store of before is kept.",
+		Long: "Put a backup in the place of the store; no daemon may use it. What happened\nafter the backup is unknown from then on: what the backup has open ends, policy\nversions move, logins end, and everything is frozen. " +
+			"Before a person lifts that,\ncompare what the tools say they did since then. The store of before is kept." + ownerOnly +
+			"\n--grant gives a role what a gateway needs; roles that had it keep it.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			home, opt, err := storeOptions()
+			at, err := findStore(cmd.Context(), path)
 			if err != nil {
 				return err
 			}
-			lock, err := daemon.TakeLock(home)
-			if err != nil {
-				return storeError(err)
-			}
 			defer slowly(s, "putting the backup back")()
-			r, err := sqlite.Restore(cmd.Context(), home.Store(), args[0], opt)
-			if err = errors.Join(err, lock.Free()); err != nil {
+			r, err := at.restore(cmd.Context(), args[0], role)
+			if err != nil {
 				return storeError(err)
 			}
 			return printRestoration(cmd, s, r)
 		},
 	}
+	configFlag(c, &path)
+	c.Flags().StringVar(&role, "grant", "", "role of the database that gateways run under")
+	return c
+}
+
+func configFlag(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "config", "", "configuration file (default verbatim.yaml in the home directory)")
 }
 
 func storeMigrate(s streams) *cobra.Command {
@@ -128,7 +141,7 @@ func storeMigrate(s streams) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&path, "config", "", "configuration file (default verbatim.yaml in the home directory)")
+	configFlag(c, &path)
 	c.Flags().StringVar(&role, "grant", "", "role of the database that gateways run under")
 	return c
 }
@@ -140,38 +153,19 @@ func migrateStore(ctx context.Context, path, role string) (from, to int, err err
 	}
 	if cfg.Postgres == nil {
 		if role != "" {
-			return 0, 0, errors.New("--grant is for a PostgreSQL database, and the configuration names none")
+			return 0, 0, errGrant
 		}
-		home, opt, err := storeOptions()
+		at, err := findStore(ctx, path)
 		if err != nil {
 			return 0, 0, err
 		}
-		return sqlite.Migrate(home.Store(), opt)
+		return sqlite.Migrate(at.home.Store(), at.own)
 	}
 	dsn, err := readSecret(ctx, cfg.Postgres.DSN)
 	if err != nil {
 		return 0, 0, err
 	}
 	return postgres.Migrate(ctx, dsn, role)
-}
-
-// storeOptions finds the home and the key that opens its store. It makes no
-// key: a store that is there has been made with one.
-func storeOptions() (config.Home, sqlite.Options, error) {
-	home, cfg, err := configured("")
-	if err != nil {
-		return "", sqlite.Options{}, err
-	}
-	if cfg.Postgres != nil {
-		return "", sqlite.Options{}, hinted(errors.New("the store of this home is a PostgreSQL database"),
-			"check, back up and restore it with PostgreSQL's own tools, as docs/operations.md says")
-	}
-	ring, err := existingRing(home)
-	if err != nil {
-		return "", sqlite.Options{}, err
-	}
-	sealer, err := ring.Sealer()
-	return home, sqlite.Options{Sealer: sealer}, err
 }
 
 // storeError adds what to do about it.
@@ -181,7 +175,9 @@ func storeError(err error) error {
 		return hinted(err, "end the daemon first: verbatim stop")
 	case errors.Is(err, sqlite.ErrFaults):
 		return hinted(err, "do not go on with it; restore a backup that has no faults: verbatim store restore FILE")
-	case errors.Is(err, sqlite.ErrSealKey):
+	case errors.Is(err, postgres.ErrInUse):
+		return hinted(err, "end every gateway of this database: verbatim stop at each; one that was killed counts as there for half a minute")
+	case errors.Is(err, sqlite.ErrSealKey), errors.Is(err, postgres.ErrSealKey):
 		return hinted(err, "put the directory keys back that belongs to it")
 	default:
 		return err

@@ -115,11 +115,13 @@ func version(c *conn) (int, error) {
 	return int(n), err
 }
 
+const versionTable = `CREATE TABLE IF NOT EXISTS schema_version (
+	version BIGINT PRIMARY KEY, name TEXT NOT NULL, digest BYTEA NOT NULL, at BIGINT NOT NULL)`
+
 // applyAll makes what is missing, each step in a transaction of its own with
 // the note that it was made.
 func applyAll(c *conn, all []migration) error {
-	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS schema_version (
-		version BIGINT PRIMARY KEY, name TEXT NOT NULL, digest BYTEA NOT NULL, at BIGINT NOT NULL)`); err != nil {
+	if _, err := c.exec(versionTable); err != nil {
 		return err
 	}
 	if current, err := upToDate(c, all); err != nil || current {
@@ -138,12 +140,15 @@ func applyAll(c *conn, all []migration) error {
 }
 
 func apply(c *conn, m migration) error {
-	return pgx.BeginFunc(c.ctx, c.db, func(db pgx.Tx) error {
-		if _, err := db.Conn().PgConn().Exec(c.ctx, m.sql).ReadAll(); err != nil {
-			return err
-		}
-		_, err := c.exec(`INSERT INTO schema_version (version, name, digest, at)
-			VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000)`, m.version, m.name, m.digest)
+	return pgx.BeginFunc(c.ctx, c.db, func(pgx.Tx) error { return applyHere(c, m) })
+}
+
+// applyHere makes one step inside the open transaction.
+func applyHere(c *conn, m migration) error {
+	if _, err := c.db.PgConn().Exec(c.ctx, m.sql).ReadAll(); err != nil {
 		return err
-	})
+	}
+	_, err := c.exec(`INSERT INTO schema_version (version, name, digest, at)
+		VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000)`, m.version, m.name, m.digest)
+	return err
 }

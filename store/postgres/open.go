@@ -91,10 +91,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	if opt.Patience <= 0 {
 		opt.Patience = defaultPatience
 	}
-	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
+	s := newStore(opt)
 	if err := s.connect(ctx); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -104,6 +101,14 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	}
 	s.live()
 	return s, nil
+}
+
+func newStore(opt Options) *Store {
+	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	return s
 }
 
 func (s *Store) connect(ctx context.Context) error {
@@ -159,6 +164,12 @@ func (s *Store) checkSealKey(c *conn) error {
 	if _, err := c.one(func(cur *cursor) error { sealed = cur.blob(); return nil }, "SELECT sealed FROM seal_check"); err != nil {
 		return err
 	}
+	return s.opens(sealed)
+}
+
+// opens reports whether the sealer's key is the one that the word was sealed
+// with.
+func (s *Store) opens(sealed []byte) error {
 	if word, err := s.opt.Sealer.Open(sealPlace(), sealed); err != nil || string(word) != sealWord {
 		return ErrSealKey
 	}

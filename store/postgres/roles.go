@@ -67,12 +67,17 @@ func Migrate(ctx context.Context, dsn, role string) (from, to int, err error) {
 }
 
 func grant(c *conn, role string) error {
-	schema := ""
-	if _, err := c.one(func(cur *cursor) error { schema = cur.text(); return nil }, "SELECT current_schema()::text"); err != nil {
+	return pgx.BeginFunc(c.ctx, c.db, func(pgx.Tx) error { return grantHere(c, role) })
+}
+
+// grantHere gives the rights inside the open transaction.
+func grantHere(c *conn, role string) error {
+	schema, err := currentSchema(c)
+	if err != nil {
 		return err
 	}
 	sql := strings.NewReplacer("SCHEMA SCHEMA", "SCHEMA "+pgx.Identifier{schema}.Sanitize(),
 		"TO ROLE", "TO "+pgx.Identifier{role}.Sanitize()).Replace(grants)
-	_, err := c.db.PgConn().Exec(c.ctx, "BEGIN;"+sql+"COMMIT").ReadAll()
+	_, err = c.db.PgConn().Exec(c.ctx, sql).ReadAll()
 	return err
 }
