@@ -118,6 +118,12 @@ type Vote struct {
 	Method   string // MethodPassword, MethodPasskey or MethodOIDC
 	Envelope []byte
 	At       time.Time // database clock; set by the store
+	// LoginAt is when the voter proved who they are, where no passkey signed
+	// the vote, and Login a DSSE envelope that says so; zero and nil if nobody does.
+	LoginAt time.Time
+	Login   []byte
+	// For lists the accounts that the voter stood in for; set by the store.
+	For []string
 }
 
 // The methods of a vote: the voter's password, typed for this one vote, the

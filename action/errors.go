@@ -18,6 +18,7 @@ var (
 	ErrVoted      = errors.New("this person has voted already")
 	ErrIneligible = errors.New("this person may not vote on the action")
 	ErrPasskey    = errors.New("an account with a passkey votes with that only")
+	ErrStepUp     = errors.New("this action takes a fresh proof of who decides")
 	ErrOverLimit  = errors.New("a limit would be passed")
 	ErrStopped    = errors.New("an operator has stopped this kind of action")
 	ErrOvertaken  = errors.New("another action has taken its place since")

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth/passkey"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
@@ -65,9 +67,49 @@ func (a *Accounts) SignVote(ctx context.Context, name, password string, v action
 	if len(have) > 0 {
 		return action.Vote{}, ErrPasskeyNeeded
 	}
-	v.Voter, v.Nonce, v.Method = account.ID, NewNonce(), MethodPassword
+	return a.signFor(account, v, MethodPassword, a.moment()), nil
+}
+
+// signFor signs a vote with the server's key, and beside it when and how the
+// voter proved who they are.
+func (a *Accounts) signFor(account Account, v action.Vote, method string, proved time.Time) action.Vote {
+	v.Voter, v.Nonce, v.Method, v.LoginAt = account.ID, NewNonce(), method, proved.UTC()
 	v.Envelope = a.votes.Sign(approval.PayloadType, approval.VotePayload(v)).JSON()
-	return v, nil
+	v.Login = a.votes.Sign(LoginType, loginPayload(v)).JSON()
+	return v
+}
+
+// LoginType is the DSSE payload type of what the server says of the login
+// behind a vote.
+const LoginType = "application/vnd.verbatim.login.v1+json"
+
+// loginPayload binds method and time of a login to one vote.
+func loginPayload(v action.Vote) []byte {
+	return canon.ObjectValue(
+		canon.Member{Name: "at", Value: canon.IntValue(v.LoginAt.UnixMilli())},
+		canon.Member{Name: "method", Value: canon.StringValue(v.Method)},
+		canon.Member{Name: "v", Value: canon.IntValue(1)},
+		canon.Member{Name: "vote", Value: canon.StringValue(approval.VoteDigest(v).String())},
+		canon.Member{Name: "voter", Value: canon.StringValue(v.Voter)}).Canonical()
+}
+
+// openServerVote opens a vote that the server signed after a login. A vote of
+// before there were statements about logins says nothing of its login.
+func (a *Accounts) openServerVote(e keys.Envelope, v action.Vote) ([]byte, error) {
+	if len(v.Login) > 0 || !v.LoginAt.IsZero() || v.Method != MethodPassword {
+		said, err := keys.ParseEnvelope(v.Login)
+		if err != nil {
+			return nil, fmt.Errorf("read what is said of the login: %w", err)
+		}
+		payload, err := a.votes.Open(said, LoginType)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(said.JSON(), v.Login) || !bytes.Equal(payload, loginPayload(v)) {
+			return nil, ErrVoteSigned
+		}
+	}
+	return a.votes.Open(e, approval.PayloadType)
 }
 
 // SignVoteWith makes a vote of an assertion: v holds what the person was
@@ -103,8 +145,8 @@ func (a *Accounts) VerifyVote(ctx context.Context, v action.Vote) error {
 	}
 	var payload []byte
 	switch v.Method {
-	case MethodPassword:
-		payload, err = a.votes.Open(envelope, approval.PayloadType)
+	case MethodPassword, MethodOIDC:
+		payload, err = a.openServerVote(envelope, v)
 	case MethodPasskey:
 		payload, err = a.openPasskeyVote(ctx, envelope, v.Voter)
 	default:

@@ -35,6 +35,7 @@ func TestVoteIsSignedForExactlyWhatTheVoterSaw(t *testing.T) {
 	v := signed(t, b)
 	want := ballot()
 	want.Voter, want.Method, want.Nonce, want.Envelope = b.alice.ID, auth.MethodPassword, v.Nonce, v.Envelope
+	want.LoginAt, want.Login = start, v.Login
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Errorf("vote (-want +got):\n%s", diff)
 	}

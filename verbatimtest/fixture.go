@@ -165,6 +165,12 @@ func (f *Fixture) Vote(id, voter string, approve bool) (action.Action, error) {
 
 // Sign makes a vote's envelope with the fixture's vote key.
 func (f *Fixture) Sign(v action.Vote) action.Vote {
+	f.tb.Helper()
+	now, err := f.Store.Now(context.Background())
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+	v.LoginAt = now // the voter has just signed in
 	v.Envelope = f.signer.Sign(approval.PayloadType, approval.VotePayload(v)).JSON()
 	return v
 }

@@ -167,6 +167,7 @@ var gateRefusals = []struct {
 	{action.ErrState, http.StatusConflict, "The action has moved on. Your decision was not counted."},
 	{action.ErrIneligible, http.StatusForbidden, "You may not decide on this action. Your decision was not counted."},
 	{action.ErrPasskey, http.StatusForbidden, "You have a passkey: decide with it. Your decision was not counted."},
+	{action.ErrStepUp, http.StatusForbidden, "This action takes a fresh sign-in. Sign in again, then decide within five minutes. Your decision was not counted."},
 	{action.ErrStopped, http.StatusConflict, "An operator has stopped this kind of action. Your decision was not counted."},
 }
 

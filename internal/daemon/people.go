@@ -222,6 +222,7 @@ var voteRefusals = []struct {
 	{action.ErrDigest, http.StatusConflict},
 	{action.ErrVoted, http.StatusConflict},
 	{action.ErrState, http.StatusConflict},
+	{action.ErrStepUp, http.StatusForbidden},
 	{action.ErrPasskey, http.StatusForbidden},
 	{action.ErrStopped, http.StatusConflict},
 }

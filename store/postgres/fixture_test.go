@@ -82,7 +82,7 @@ func claimed(t testing.TB, s *postgres.Store, id string, lease time.Duration) ac
 	row, err := s.Suspend(t.Context(), a)
 	must(t, err)
 	_, err = s.Vote(t.Context(), action.Vote{ActionID: id, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, Nonce: "v" + id,
-		Method: action.MethodPassword, Envelope: []byte("signed")})
+		Method: action.MethodPassword, Envelope: []byte("signed"), LoginAt: row.UpdatedAt})
 	must(t, err)
 	row, err = s.Claim(t.Context(), id, lease)
 	must(t, err)

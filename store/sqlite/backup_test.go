@@ -31,7 +31,7 @@ func backup(t testing.TB, path string) string {
 
 func vote(t testing.TB, s *sqlite.Store, row action.Action) action.Action {
 	t.Helper()
-	out, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, Method: "password"})
+	out, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, Method: "password", LoginAt: row.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}

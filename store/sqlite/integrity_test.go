@@ -81,7 +81,7 @@ func TestTriggersRefuse(t *testing.T) {
 	admin(t, s)
 	begin(t, s, "act_1")
 	row := pending(t, s, "act_2")
-	if _, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest}); err != nil {
+	if _, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, LoginAt: row.UpdatedAt}); err != nil {
 		t.Fatal(err)
 	}
 	claimed, err := s.Claim(t.Context(), row.ID, 1<<40)

@@ -123,7 +123,7 @@ func TestOrphansOfAnEarlierProcessAreUncertain(t *testing.T) {
 	admin(t, s)
 	running, waiting := begin(t, s, "act_run"), pending(t, s, "act_wait")
 	held := pending(t, s, "act_held")
-	if _, err := s.Vote(t.Context(), action.Vote{ActionID: held.ID, Voter: "acc_ann", Approve: true, Digest: held.Terms.Digest}); err != nil {
+	if _, err := s.Vote(t.Context(), action.Vote{ActionID: held.ID, Voter: "acc_ann", Approve: true, Digest: held.Terms.Digest, LoginAt: held.UpdatedAt}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Claim(t.Context(), held.ID, 1<<40); err != nil {

@@ -61,9 +61,9 @@ func (t *tx) insertVote(row action.Action, v action.Vote) error {
 	if envelope == nil {
 		envelope = []byte{}
 	}
-	if _, err := t.exec(`INSERT INTO vote (action_id, voter, approve, reason, digest, nonce, method, envelope, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At); err != nil {
+	if _, err := t.exec(`INSERT INTO vote (action_id, voter, approve, reason, digest, nonce, method, envelope, at, login, login_at, behalf)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At, v.Login, v.LoginAt, verbs.ListText(v.For)); err != nil {
 		return fmt.Errorf("insert vote: %w", err)
 	}
 	return t.record(verbs.VoteRecord(row, v))
@@ -98,13 +98,16 @@ func votesOf(c *conn, id string) ([]action.Vote, error) {
 	var out []action.Vote
 	err := c.query(func(cur *cursor) error {
 		v := action.Vote{ActionID: cur.text(), Voter: cur.text(), Approve: cur.bool(), Reason: cur.text(),
-			Digest: cur.digest(), Nonce: cur.text(), Method: cur.text(), Envelope: cur.blob(), At: cur.time()}
+			Digest: cur.digest(), Nonce: cur.text(), Method: cur.text(), Envelope: cur.blob(), At: cur.time(), Login: cur.blob(), LoginAt: cur.time()}
+		if err := verbs.ParseList(cur.text(), &v.For); err != nil {
+			return err
+		}
 		if len(v.Envelope) == 0 {
 			v.Envelope = nil
 		}
 		out = append(out, v)
 		return nil
-	}, `SELECT action_id, voter, approve, reason, digest, nonce, method, envelope, at FROM vote WHERE action_id = ?
+	}, `SELECT action_id, voter, approve, reason, digest, nonce, method, envelope, at, login, login_at, behalf FROM vote WHERE action_id = ?
 		ORDER BY rowid`, id)
 	return out, err
 }

@@ -276,6 +276,7 @@ func (m *model) castVote(r *rapid.T, row *modelRow, voter string, approve bool) 
 		want = action.ErrVoted
 	}
 	v := vote(row.action, m.id(voter), approve)
+	v.LoginAt = m.now()
 	_, err := m.b.store.Vote(m.b.Context(), v)
 	if !m.answer(r, err, want) {
 		return

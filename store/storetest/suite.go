@@ -212,7 +212,7 @@ func (b *bench) pending() action.Action { return b.suspend(b.asking(b.call(), on
 
 func vote(row action.Action, voter string, approve bool) action.Vote {
 	v := action.Vote{ActionID: row.ID, Voter: voter, Approve: approve, Reason: "seen", Nonce: "v " + voter, Method: "password",
-		Envelope: []byte("signed")}
+		Envelope: []byte("signed"), LoginAt: row.UpdatedAt}
 	if row.Terms != nil {
 		v.Digest = row.Terms.Digest
 	}

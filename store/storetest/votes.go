@@ -77,6 +77,32 @@ func testVotes(t *testing.T, open Open) {
 			b.must(b.book.RemoveCredential(b.Context(), key.ID, b.clock.read()))
 			b.votes(vote(late, ann, true), nil)
 		},
+		"a step-up takes a passkey or a login of five minutes, when voting and when it begins": func(b *bench) {
+			stale, row := b.pending(), b.pending()
+			b.clock.add(6 * time.Minute)
+			old := vote(row, ann, true)
+			b.votes(old, action.ErrStepUp)
+			old.LoginAt = time.Time{}
+			b.votes(old, action.ErrStepUp)
+			b.same(row, b.row(row.ID))
+			old.LoginAt, old.Login = b.clock.read().Add(-5*time.Minute), []byte("said")
+			b.votes(old, nil)
+			kept, err := b.store.Votes(b.Context(), tenant, row.ID)
+			b.must(err)
+			if len(kept) != 1 || !kept[0].LoginAt.Equal(old.LoginAt) || string(kept[0].Login) != "said" {
+				b.Fatalf("%+v", kept)
+			}
+			b.clock.add(4 * time.Minute) // what counts is the age when it was cast
+			b.begin(b.claim(b.row(row.ID)))
+			if got := b.votes(vote(stale, bob, false), nil).State; got != action.Denied {
+				b.Fatalf("a rejection asks for more than being somebody who may: %s", got)
+			}
+			plain := b.asking(b.call(), oneAdmin())
+			plain.HighImpact, plain.Terms.StepUp = false, false
+			plain = b.suspend(plain)
+			b.clock.add(6 * time.Minute)
+			b.votes(vote(plain, ann, true), nil)
+		},
 		"one rejection rejects": func(b *bench) {
 			row := b.suspend(b.asking(b.call(), []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 2}}}}))
 			b.votes(vote(row, ann, true), nil)

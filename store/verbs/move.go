@@ -132,7 +132,13 @@ func Admit(row action.Action, v action.Vote, who action.Person, now time.Time) e
 	case v.Digest != row.Terms.Digest:
 		return action.ErrDigest
 	}
-	return approval.Eligible(*row.Terms, approval.ProposerOf(row), who)
+	if err := approval.Eligible(*row.Terms, approval.ProposerOf(row), who); err != nil {
+		return err
+	}
+	if v.Approve && !approval.SteppedUp(row, v, now) { // saying no takes no more than being somebody who may
+		return action.ErrStepUp
+	}
+	return nil
 }
 
 // VoteRecord is the record of a vote.

@@ -53,7 +53,7 @@ func Tally(row action.Action, votes []action.Vote, person func(id string) (actio
 		if err != nil {
 			return approval.Waiting, err
 		}
-		if void {
+		if void || v.Approve && !approval.SteppedUp(row, v, v.At) {
 			continue
 		}
 		if people[v.Voter], err = person(v.Voter); err != nil {
