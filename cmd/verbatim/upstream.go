@@ -39,6 +39,10 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		if agent == "" {
 			agent = p.cfg.Agent
 		}
+		reach, err := p.reach(h)
+		if err != nil {
+			return nil, err
+		}
 		session, err := localSession(agent)
 		if err != nil {
 			return nil, err
@@ -49,7 +53,7 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		}
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
-			Identity: p.identity(h, command), Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
+			Identity: p.identity(h, command), Reach: reach, Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
 			Listing: p.cfg.Servers[h.Server].Start}}
 		if h.WaitMS == 0 { // whoever brings a time of its own looks for itself
 			u.cfg.Waiting = waits(notes, page())
@@ -59,6 +63,22 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		}
 		return u, nil
 	}
+}
+
+// reach is what of a server's resources and prompts its client may use: what
+// the configuration says of a declared server, else what the client was started
+// with.
+func (p *parts) reach(h daemon.Hello) (r gate.Reach, err error) {
+	if h.Command == "" {
+		h.Resources, h.Prompts = p.cfg.Servers[h.Server].Resources, p.cfg.Servers[h.Server].Prompts
+	}
+	if r.Resources, err = patterns(h.Resources); err != nil {
+		return r, fmt.Errorf("resources: %w", err)
+	}
+	if r.Prompts, err = patterns(h.Prompts); err != nil {
+		return r, fmt.Errorf("prompts: %w", err)
+	}
+	return r, nil
 }
 
 // waits tells the people at the client's end that a call is held for them.

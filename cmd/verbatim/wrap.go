@@ -36,6 +36,8 @@ func wrapCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&h.Server, "name", "", "name of the server in the catalog (default: from the command)")
 	c.Flags().StringVar(&h.Agent, "agent", "", "name of the agent (default: from the configuration)")
 	c.Flags().String("server", "", "run the server of this name from the configuration")
+	c.Flags().StringSliceVar(&h.Resources, "resources", nil, "a pattern of URIs that the client may read, such as 'file:///srv/**'; none without it")
+	c.Flags().StringSliceVar(&h.Prompts, "prompts", nil, "a pattern of prompts that the client may get, such as '*'; none without it")
 	c.Flags().BoolVar(&h.TrustReadHints, "trust-read-hints", false,
 		"on first sight, catalogue tools that the server calls read-only as reads")
 	c.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -43,8 +45,8 @@ func wrapCommand(s streams) *cobra.Command {
 		switch {
 		case err != nil:
 			return err
-		case declared != "" && (len(args) > 0 || h.Server != ""):
-			return usage("--server takes no command and no --name")
+		case declared != "" && (len(args) > 0 || h.Server != "" || h.Resources != nil || h.Prompts != nil):
+			return usage("--server takes no command, no --name, and no patterns: the configuration has them")
 		case declared == "" && len(args) == 0:
 			return usage("wrap needs a command after --, or --server NAME")
 		case declared != "":

@@ -31,6 +31,10 @@ type Hello struct {
 	// WaitMS is how long a call is held while people decide, in milliseconds;
 	// 0 means the configuration's.
 	WaitMS int64 `json:"waitMs,omitempty"`
+	// Resources and Prompts are patterns of what the client may use beside
+	// tools. A declared server has those of the configuration.
+	Resources []string `json:"resources,omitempty"`
+	Prompts   []string `json:"prompts,omitempty"`
 	// TrustReadHints catalogues tools that the server calls read-only as reads.
 	TrustReadHints bool `json:"trustReadHints,omitempty"`
 }

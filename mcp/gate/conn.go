@@ -161,6 +161,10 @@ func (c *conn) request(ctx context.Context, m *wire.Message) {
 		c.fail(m.ID(), wire.CodeMethodNotFound, "this method does not pass the gateway")
 		return
 	}
+	if !c.desk.cfg.Reach.allows(m) {
+		c.fail(m.ID(), wire.CodeInvalidParams, textNoRule)
+		return
+	}
 	c.noteEra(m)
 	ctx, f, ok := c.begin(ctx, m)
 	if !ok {
@@ -246,6 +250,10 @@ func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 			c.log.Warn("a tool list was refused", "error", err)
 			return c.failure(m.ID(), wire.CodeInternal, "the server's tool list cannot be read in one way")
 		}
+	}
+	if answer, err = c.desk.cfg.Reach.shows(m.Method(), answer); err != nil {
+		c.log.Warn("a list was refused", "method", m.Method(), "error", err)
+		return c.failure(m.ID(), wire.CodeInternal, "the server's list cannot be read in one way")
 	}
 	if answer, err = c.desk.cfg.States.Seal(answer, m, c.desk.cfg.Session, c.desk.cfg.Server); err != nil {
 		return c.failure(m.ID(), wire.CodeInternal, "the server's answer cannot be read in one way")

@@ -31,6 +31,8 @@ type Config struct {
 	Log     *slog.Logger // nil discards
 	// Waiting, if not nil, is told of a call that is held while people decide.
 	Waiting func(verbatim.Outcome)
+	// Reach is what of the server's resources and prompts passes Serve.
+	Reach Reach
 	// Allowed, if not nil, says which of the server's tools exist for this
 	// session at all, by catalog name. The others are unknown to it.
 	Allowed func(tool string) bool

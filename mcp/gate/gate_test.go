@@ -69,6 +69,23 @@ func newWorld(t *testing.T, wait time.Duration) *world {
 
 func boundWorld(t *testing.T, wait time.Duration, b gate.Binder, change ...func(*verbatim.Config)) *world {
 	t.Helper()
+	return reachingWorld(t, wait, b, gate.Reach{Resources: patterns(t, "**"), Prompts: patterns(t, "**")}, change...)
+}
+
+func patterns(t *testing.T, texts ...string) (out []gate.Pattern) {
+	t.Helper()
+	for _, text := range texts {
+		p, err := gate.ParsePattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func reachingWorld(t *testing.T, wait time.Duration, b gate.Binder, reach gate.Reach, change ...func(*verbatim.Config)) *world {
+	t.Helper()
 	w := &world{t: t, done: make(chan error, 1)}
 	w.Fixture = verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
@@ -90,7 +107,7 @@ func boundWorld(t *testing.T, wait time.Duration, b gate.Binder, change ...func(
 	go w.server.run()
 	go func() {
 		w.done <- gate.Serve(context.Background(), gate.Config{Gate: w.Gate, Session: w.Session(), Server: "files",
-			Binder: b, Wait: wait, Page: "http://127.0.0.1:1/"}, duplex{clientIn, clientOut}, fromServer, toServer)
+			Reach: reach, Binder: b, Wait: wait, Page: "http://127.0.0.1:1/"}, duplex{clientIn, clientOut}, fromServer, toServer)
 		clientOut.Close()
 	}()
 	t.Cleanup(func() {
@@ -137,7 +154,7 @@ func TestOnlyTheIDOfAPassedRequestChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Second)
 	for _, method := range []string{"initialize", "ping", "resources/read", "prompts/get"} {
-		frame := fmt.Sprintf(`{ "jsonrpc":"2.0", "id" : "a\u0062", "method":%q,"params": {"name":"n","n":1.50, "z":9007199254740993 } }`, method)
+		frame := fmt.Sprintf(`{ "jsonrpc":"2.0", "id" : "a\u0062", "method":%q,"params": {"name":"n","uri":"a:b","n":1.50, "z":9007199254740993 } }`, method)
 		answer := w.ask(frame)
 		if got := string(answer.ID().Raw()); got != `"a\u0062"` {
 			t.Errorf("%s: the answer has id %s", method, got)

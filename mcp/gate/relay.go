@@ -69,6 +69,9 @@ func (c *conn) fromServer(m *wire.Message) {
 		}
 		return
 	}
+	if !c.desk.cfg.Reach.allows(m) {
+		return
+	}
 	switch {
 	case m.Kind() == wire.KindRequest:
 		if !c.owe(m.ID()) {

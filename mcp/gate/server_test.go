@@ -17,6 +17,8 @@ type server struct {
 	got  []string
 	call func(m *wire.Message) string // result of tools/call; "" gives no answer
 	list string                       // "" is listed
+	// other are results of other methods.
+	other map[string]string
 }
 
 func (s *server) tools() string {
@@ -36,7 +38,7 @@ func (s *server) run() {
 		}
 		s.mu.Lock()
 		s.got = append(s.got, string(m.Bytes()))
-		call := s.call
+		call, other := s.call, s.other[m.Method()]
 		s.mu.Unlock()
 		if m.Kind() != wire.KindRequest {
 			continue
@@ -47,6 +49,9 @@ func (s *server) run() {
 			result = s.tools()
 		case "tools/call":
 			result = call(m)
+		}
+		if other != "" {
+			result = other
 		}
 		if result == "" {
 			continue

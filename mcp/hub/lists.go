@@ -168,7 +168,7 @@ func (s *Session) keepURIs(l *link, answer *wire.Message, pointer, member string
 			return false
 		}
 		if member == "uriTemplate" {
-			uri = expanded(uri)
+			uri = gate.Expanded(uri)
 		}
 		owner, ok := s.hub.resource(&s.caller, uri)
 		return ok && owner == l.server.Name

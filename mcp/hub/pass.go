@@ -3,9 +3,9 @@ package hub
 import (
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
@@ -21,12 +21,6 @@ func textOf(raw []byte, member string) (string, bool) {
 	}
 	return wire.Text(value)
 }
-
-var variable = regexp.MustCompile(`\{[^{}]*\}`)
-
-// expanded fills the variables of a URI template (RFC 6570) with a word, for
-// the question whether any rule could name what comes of it.
-func expanded(template string) string { return variable.ReplaceAllString(template, "x") }
 
 // renamed gives the prompts of a list other names.
 func renamed(m *wire.Message, name func(string) string) (*wire.Message, error) {
@@ -109,7 +103,7 @@ func (s *Session) complete(r *request) *wire.Message {
 		return s.forward(r, server, m)
 	case "ref/resource":
 		template, _ := textOf(raw, "uri")
-		server, ok := s.hub.resource(&s.caller, expanded(template))
+		server, ok := s.hub.resource(&s.caller, gate.Expanded(template))
 		if !ok {
 			return refused
 		}
