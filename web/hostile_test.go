@@ -15,21 +15,45 @@ import (
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
+// class is one way in which a text attacks a page, with its cores.
+type class struct {
+	name  string
+	cores []string
+}
+
+func classes() []class {
+	return []class{
+		{"script elements", []string{`<script>alert(1)</script>`, `<ScRiPt/x>alert(1)</sCrIpT>`}},
+		{"event attributes", []string{`"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `" autofocus onfocus="alert(1)`, `<details open ontoggle=alert(1)>`}},
+		{"addresses that run", []string{`javascript:alert(1)`, `<iframe src="javascript:alert(1)">`, `data:text/html,<script>alert(1)</script>`}},
+		{"ways out of elements", []string{`</title><script>alert(1)</script>`, `</textarea><script>alert(1)</script>`, `</script><script>alert(1)</script>`, `</bdi></code></td></table><h1>approved</h1>`}},
+		{"comments and sections", []string{`<!--`, `-->`, `]]>`, `<![CDATA[`, `<?xml`}},
+		{"other languages in the page", []string{`<svg onload=alert(1)>`, `<math><mtext></p><script>alert(1)</script>`}},
+		{"elements that rule the page", []string{`<base href=//evil.example>`, `<meta http-equiv=refresh content=0>`, `<style>*{display:none}</style>`, `<link rel=stylesheet href=//evil.example>`, `<form action=//evil.example><button>Approve</button>`}},
+		{"templates", []string{`{{.Account}}`, `{{template "x"}}`, `${7*7}`, `{{constructor.constructor('alert(1)')()}}`}},
+		{"entities", []string{`&lt;script&gt;`, `&#x202e;`, `&amp;lt;`}},
+		{"directions", []string{"\u202eevil\u202c", "\u2066evil\u2069", "\u061cevil"}},
+		{"nothing to see", []string{"\u200bevil", "\u200devil", "\ufeffevil", "ev\u00adil", "\u034fevil", "\u3164evil", "\u2800evil"}},
+		{"controls", []string{"\x00evil", "\x1b[2Jevil", "\x7fevil", "\u0085evil", "\rhidden", "a\tb"}},
+		{"line ends", []string{"\u2028evil", "\u2029evil", "evil\n\n\n\n\n\nhidden below"}},
+		{"variations and tags", []string{"evil\ufe0f", "evil\U000e0061", "\ue000evil"}},
+		{"look-alikes", []string{"\u0430dmin", "g\u03bfogle", "\uff41dmin", "\u2044etc\u2044passwd"}},
+		{"heaps of accents", []string{"e\u0301\u0302\u0303\u0304\u0305\u0306vil"}},
+		{"runs of spaces", []string{strings.Repeat(" ", 300) + "tail", "a\u00a0\u2003b"}},
+		{"no place to break", []string{strings.Repeat("A", 900), strings.Repeat("https://evil.example/", 40)}},
+	}
+}
+
 // payloads are texts that break out of, hide in or reorder a page: each
 // carrier around each core.
 func payloads() []string {
-	cores := []string{
-		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `javascript:alert(1)`, `</title><script>alert(1)</script>`,
-		`</textarea><script>alert(1)</script>`, `<!--`, `-->`, `]]>`, `<svg onload=alert(1)>`, `<base href=//evil.example>`, `<meta http-equiv=refresh content=0>`,
-		`{{.Account}}`, `{{template "x"}}`, `${7*7}`, `&lt;script&gt;`, `&#x202e;`, "\u202eevil\u202c", "\u2066evil\u2069", "\u200bevil", "\u200devil", "\ufeffevil",
-		"\x00evil", "\x1b[2Jevil", "\x7fevil", "\u0085evil", "\u2028evil", "\u2029evil", "ev\u00adil", "\u034fevil", "\u3164evil", "evil\ufe0f", "evil\U000e0061",
-		"\ue000evil", "\u0430dmin", "g\u03bfogle", "\uff41dmin", "\u2044etc\u2044passwd", "e\u0301\u0302\u0303\u0304\u0305\u0306vil", "\rhidden", "a\tb", strings.Repeat(" ", 300) + "tail",
-	}
 	carriers := []string{"%s", "a%sb", "\"%s\"", "%[1]s%[1]s", "x %s y", "\u05d0%s\u05d0", "\\%s", "'%s", "`%s`", "</b>%s", "%s\n", "\n%s"}
 	var out []string
-	for _, core := range cores {
-		for _, carrier := range carriers {
-			out = append(out, fmt.Sprintf(carrier, core))
+	for _, c := range classes() {
+		for _, core := range c.cores {
+			for _, carrier := range carriers {
+				out = append(out, fmt.Sprintf(carrier, core))
+			}
 		}
 	}
 	return out
@@ -85,14 +109,14 @@ func tags(page string) map[string]int {
 }
 
 // allowed are the only elements that pages have.
-var allowed = strings.Fields("!DOCTYPE html head meta title link script body a header img nav form span small input button main section p h1 h2 h3 ul ol li footer meter " +
+var allowed = strings.Fields("!DOCTYPE html head meta title link script body a header img nav form span small input button main section fieldset legend p h1 h2 h3 ul ol li footer meter " +
 	"code bdi b br details summary table thead tbody tr th td dl dt dd div label select option textarea aside time q pre")
 
 func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 	t.Parallel()
 	all := payloads()
-	if len(all) < 500 {
-		t.Fatalf("only %d payloads", len(all))
+	if len(all) < 500 || len(classes()) < 12 {
+		t.Fatalf("only %d payloads of %d classes", len(all), len(classes()))
 	}
 	b := newBench(t, payment("act_1"))
 	known := map[string]bool{}

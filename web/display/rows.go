@@ -3,6 +3,7 @@ package display
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -30,6 +31,48 @@ type Cell struct {
 	Pieces []Piece
 	Length int  // in characters, of the literal
 	Long   bool // folded until somebody unfolds it
+}
+
+// How much of a long value stands in one block: browsers are slow with many
+// marks, or very much text, in one.
+const (
+	chunkPieces = 300
+	chunkRunes  = 8000
+)
+
+// Chunks cuts the pieces of a long value into blocks. Nothing is left out.
+func (c Cell) Chunks() [][]Piece {
+	var out [][]Piece
+	var now []Piece
+	room := chunkRunes
+	for _, p := range c.Pieces {
+		for p.Mark == "" && utf8.RuneCountInString(p.Text) > room {
+			head, rest := cut(p.Text, room)
+			out, now, room = append(out, append(now, Piece{Text: head})), nil, chunkRunes
+			p.Text = rest
+		}
+		now, room = append(now, p), room-utf8.RuneCountInString(p.Text)
+		if len(now) >= chunkPieces {
+			out, now, room = append(out, now), nil, chunkRunes
+		}
+	}
+	if len(now) > 0 {
+		out = append(out, now)
+	}
+	return out
+}
+
+// cut takes about n characters from the front of a text, and more where
+// accents follow.
+func cut(text string, n int) (head, rest string) {
+	seen := 0
+	for i, r := range text {
+		if seen >= n && !unicode.IsMark(r) {
+			return text[:i], text[i:]
+		}
+		seen++
+	}
+	return text, ""
 }
 
 // Rows puts requested beside effective, one row for each scalar and each

@@ -260,3 +260,27 @@ func FuzzSentenceShowsNothingUnseen(f *testing.F) {
 		}
 	})
 }
+
+func TestChunksLeaveNothingOut(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"short": "abc", "empty": "", "one word": strings.Repeat("W", 100_000), "marks": strings.Repeat("<\u202e", 20_000),
+		"accents": strings.Repeat("e\u0301", 30_000), "mixed": strings.Repeat("word \u200b", 3_000) + strings.Repeat("long", 9_000) + "\n end",
+	} {
+		pieces := display.Text(text)
+		chunks := display.Cell{Pieces: pieces}.Chunks()
+		all := ""
+		for _, chunk := range chunks {
+			if first := chunk[0].Text; strings.HasPrefix(first, "\u0301") {
+				t.Errorf("%s: a block begins with an accent", name)
+			}
+			if n := len(display.Plain(chunk)); len(chunk) > 400 || n > 60_000 {
+				t.Errorf("%s: a block of %d pieces and %d bytes", name, len(chunk), n)
+			}
+			all += display.Plain(chunk)
+		}
+		if all != display.Plain(pieces) {
+			t.Errorf("%s: the blocks are not the text", name)
+		}
+	}
+}
