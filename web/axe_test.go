@@ -34,7 +34,7 @@ func showcase(t *testing.T) *bench {
 	}
 	long := command("act_long", strings.Repeat("long ", 1000))
 	long.HighImpact = false
-	b := newBench(t, payment("act_wait"), sealed(long), command("act_marks", "rm\u200b -rf /srv \u0430dmin \u05d0\u05d1"),
+	b := newBench(t, ordinary("act_ord1", "ls"), ordinary("act_ord2", "date"), payment("act_wait"), sealed(long), command("act_marks", "rm\u200b -rf /srv \u0430dmin \u05d0\u05d1"),
 		in("act_approved", func(a *action.Action) { a.State, a.Deadline = action.Approved, start.Add(600e9) }),
 		in("act_done", func(a *action.Action) {
 			a.State, a.Deadline = action.Succeeded, start
@@ -60,7 +60,7 @@ func showcase(t *testing.T) *bench {
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/nowhere"}
+		"/records", "/records/1", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.

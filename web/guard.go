@@ -33,12 +33,21 @@ func (s *site) guard(next http.Handler) (http.Handler, error) {
 		case !readOnly(r) && r.URL.RawQuery != "":
 			http.Error(w, "a form has no query", http.StatusBadRequest)
 		case s.ownHost(r.Host) || r.URL.Path == healthPath:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, bodyOf(r))
 			next.ServeHTTP(w, r)
 		default: // a name of this machine: the page has one address only
 			http.Redirect(w, r, s.origin.String()+r.URL.RequestURI(), http.StatusFound)
 		}
 	}), nil
+}
+
+// bodyOf is how long a form may be. A page of decisions has a signature and a
+// reason for each.
+func bodyOf(r *http.Request) int64 {
+	if r.URL.Path == "/batch" {
+		return maxBatch * maxBody / 2
+	}
+	return maxBody
 }
 
 func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

@@ -55,6 +55,7 @@ type inboxView struct {
 	Tools    []toolCount
 	HighOnly bool
 	Tabs     []tab
+	Ordinary int // of those for this person, without high impact
 	Hidden   int // waiting, and not shown because of the filters
 }
 
@@ -135,6 +136,9 @@ func typed(text string) string {
 func (p *inboxView) add(a action.Action, item itemView) {
 	if item.Mine {
 		p.Mine++
+		if !a.HighImpact {
+			p.Ordinary++
+		}
 	} else {
 		p.Others++
 	}

@@ -15,7 +15,7 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-//go:embed assets/style.css assets/live.js assets/passkey.js assets/icon.svg
+//go:embed assets/style.css assets/live.js assets/passkey.js assets/batch.js assets/icon.svg
 var assetFiles embed.FS
 
 var assetTypes = map[string]string{
@@ -24,6 +24,7 @@ var assetTypes = map[string]string{
 	"icon.svg":  "image/svg+xml",
 
 	"passkey.js": "text/javascript; charset=utf-8",
+	"batch.js":   "text/javascript; charset=utf-8",
 }
 
 func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
@@ -41,7 +42,7 @@ func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
 
 // pageNames are the templates that stand in the layout.
 var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "account", "reading", "operate",
-	"people", "person", "join", "joining"}
+	"batch", "people", "person", "join", "joining"}
 
 func (s *site) parsePages() (map[string]*template.Template, error) {
 	pages := map[string]*template.Template{}

@@ -56,6 +56,8 @@ func entries() []entry {
 		open(post("/join/password", (*site).joinWithPassword)),
 		post("/logout", (*site).logOut),
 		get("/{$}", (*site).inbox),
+		get("/batch", (*site).batch),
+		post("/batch", (*site).decideBatch),
 		get("/actions", (*site).history),
 		get("/actions/{id}", (*site).proposal),
 		post("/actions/{id}/approve", (*site).approve),
