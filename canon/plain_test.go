@@ -71,11 +71,12 @@ func TestNoTwinIsMissed(t *testing.T) {
 		}), 1, 20).Draw(t, "names")
 		var twins, twice bool
 		members := make([]string, len(names))
+		values := rapid.SampledFrom([]string{`0`, `[]`, `{"a":0,"b":0}`, `{"b":0,"a":0}`, `[{"b":{"b":0,"a":0},"a":0}]`})
 		for i, a := range names {
 			for _, b := range names[:i] {
 				twins, twice = twins || strings.EqualFold(a, b), twice || a == b
 			}
-			members[i] = quoteSlowly(a) + ":0"
+			members[i] = quoteSlowly(a) + ":" + values.Draw(t, "value")
 		}
 		text := "{" + strings.Join(members, ",") + "}"
 		if !utf8.ValidString(text) {
@@ -96,4 +97,19 @@ func TestNoTwinIsMissed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A value inside whose names are in no order says nothing about those outside.
+func TestDuplicateBesideAnObjectWithoutOrderIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"1":{"f":0,"F":0},"2":0,"1":0}`,
+		`{"1":{"f":{"f":0,"F":0},"\n":0},"10":{},"":0,"a":{},"1":[{"e":0,"E":0}],"A":{}}`,
+		`{"a":0,"b":[{"d":0,"c":0}],"a":0}`,
+	} {
+		v, err := canon.Decode([]byte(text), canon.Options{})
+		if diff := cmp.Diff(canon.RuleDuplicateName, rule(err)); diff != "" {
+			t.Errorf("%s gives %s: %s", text, v.Canonical(), diff)
+		}
+	}
 }

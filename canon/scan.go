@@ -281,7 +281,10 @@ func (d *scanner) member(base int, seen *names) bool {
 		return false
 	}
 	d.enter(token{name: name, index: -1})
-	if (d.all || len(d.members)-base < fewNames) && !d.ascends(base, seen, name) {
+	if (d.all || len(d.members)-base < fewNames) && !d.ascends(base, name) {
+		if !d.opt.FoldTwins && !d.all {
+			seen.ends = ^uint64(0) // those that were in order have not been noted
+		}
 		rule := d.twins.add(seen, d.members[base:], name, d.opt.FoldTwins)
 		if rule != "" && !d.refuse(start, rule) {
 			return false
@@ -304,13 +307,12 @@ func (d *scanner) member(base int, seen *names) bool {
 // ascends reports that name cannot be that of a member before it, for they are
 // in the order of their bytes so far, as almost always in a canonical text. It
 // says nothing about names that differ in case.
-func (d *scanner) ascends(base int, seen *names, name string) bool {
+func (d *scanner) ascends(base int, name string) bool {
 	if d.opt.FoldTwins || d.all || d.jumbled > base {
 		return false
 	}
 	if last := len(d.members) - 1; last >= base && d.members[last].Name >= name {
 		d.jumbled = base + 1
-		seen.ends = ^uint64(0) // those before were not noted
 		return false
 	}
 	return true
