@@ -112,7 +112,7 @@ func gateway(client pipe, dial func() pipe) error {
 		return err
 	}
 	behind := dial()
-	return gate.Serve(always, gate.Config{Gate: g, Session: session, Server: "s", Binder: tools}, client, behind, behind)
+	return gate.Serve(always, gate.Config{Gate: g, Session: session, Server: "s", Binder: tools}, client, behind.in, behind.out)
 }
 
 // typed is a proxy of the Go SDK.

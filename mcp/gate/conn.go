@@ -23,6 +23,7 @@ type conn struct {
 	roster *Roster
 	desk   *Desk
 	calls  sync.WaitGroup
+	turn   turn
 
 	mu    sync.Mutex
 	live  map[string]*flight // requests of the client in flight, by id
@@ -75,7 +76,7 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	})
 	server, gone := make(chan error, 1), make(chan error, 1)
 	go func() { server <- c.up.Listen(c.fromServer) }()
-	go func() { gone <- c.readClient(ctx, client) }()
+	go c.readClient(ctx, wire.NewReader(client, wire.Limits{}), gone)
 	var err error
 	select {
 	case err = <-server:
@@ -123,31 +124,13 @@ func (c *conn) lastAnswers(ctx context.Context, gone <-chan error) {
 	}
 }
 
-// readClient reads the client until its stream ends.
-func (c *conn) readClient(ctx context.Context, r io.Reader) error {
-	in := wire.NewReader(r, wire.Limits{})
-	for {
-		m, err := in.Read()
-		var bad *wire.Error
-		switch {
-		case errors.As(err, &bad):
-			c.log.Warn("a frame of the client was refused", "error", bad)
-			if bad.Answerable {
-				c.send(bad.Response())
-			}
-		case err != nil:
-			return err
-		default:
-			c.fromClient(ctx, m)
-		}
-	}
-}
-
 // fromClient sorts one message of the client.
 func (c *conn) fromClient(ctx context.Context, m *wire.Message) {
 	switch m.Kind() {
 	case wire.KindRequest:
-		c.request(ctx, m)
+		if answer := c.request(ctx, m); answer != nil {
+			go answer()
+		}
 	case wire.KindNotification:
 		c.notification(m)
 	default:
@@ -155,11 +138,12 @@ func (c *conn) fromClient(ctx context.Context, m *wire.Message) {
 	}
 }
 
-func (c *conn) request(ctx context.Context, m *wire.Message) {
+// request takes a request and returns what answers it; nil where that is done.
+func (c *conn) request(ctx context.Context, m *wire.Message) (answer func()) {
 	call := m.Method() == "tools/call"
 	if !call && fromClient[m.Method()] != wire.KindRequest {
 		c.fail(m.ID(), wire.CodeMethodNotFound, "this method does not pass the gateway")
-		return
+		return nil
 	}
 	if !c.desk.cfg.Reach.allows(m) {
 		c.fail(m.ID(), wire.CodeInvalidParams, textNoRule)
@@ -169,22 +153,21 @@ func (c *conn) request(ctx context.Context, m *wire.Message) {
 	ctx, f, ok := c.begin(ctx, m)
 	if !ok {
 		c.fail(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight")
-		return
+		return nil
 	}
 	c.calls.Add(1)
-	go func() {
+	return func() {
 		defer c.calls.Done()
-		answer := c.pass
+		var a *wire.Message
 		if call {
-			answer = func(ctx context.Context, m *wire.Message, f *flight) *wire.Message {
-				return c.desk.Call(ctx, m, c.trip(f))
-			}
+			a = c.desk.Call(ctx, m, c.trip(f))
+		} else {
+			a = c.pass(ctx, m, f)
 		}
-		a := answer(ctx, m, f)
 		if c.end(m.ID()) && a != nil {
 			c.send(a)
 		}
-	}()
+	}
 }
 
 // begin notes a request in flight; ok is false if its id is taken.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,11 @@ type Stream struct {
 	in   *wire.Reader
 	log  *slog.Logger
 	gone chan struct{} // closed when the server's stream has ended
+	seat *seat
+	// other gets what is no answer; set before anybody reads.
+	other func(*wire.Message)
+	// deadline interrupts who reads; nil where the stream cannot do that.
+	deadline func(time.Time) error
 	// replies are answers of ours to what the server asks. They are written
 	// beside reading: a server that asks and does not read must not stop us.
 	replies chan *wire.Message
@@ -68,6 +74,9 @@ type Stream struct {
 type asker struct {
 	answer chan *wire.Message
 	end    int64 // of its request, in bytes written
+	// Guarded by the seat: whether it waits for another goroutine to read, and
+	// whether that is over.
+	waits, served bool
 }
 
 var _ Line = (*Stream)(nil)
@@ -75,8 +84,12 @@ var _ Line = (*Stream)(nil)
 // NewStream returns a Stream that reads a server's output and writes its
 // input. Somebody must call Listen.
 func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
-	return &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log,
+	u := &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log, seat: newSeat(),
 		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
+	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Time{}) == nil {
+		u.deadline = d.SetReadDeadline
+	}
+	return u
 }
 
 // maxReplies bounds the answers that a server has not read yet.
@@ -175,6 +188,10 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, t Trip, late tim
 	if t.Left != nil {
 		t.Left()
 	}
+	if u.seat.sit(a, late == 0 && u.deadline != nil) {
+		return u.readFor(ctx, answer)
+	}
+	defer u.seat.served(a)
 	select {
 	case a, ok := <-answer:
 		return answered(a, ok)
@@ -191,6 +208,61 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, t Trip, late tim
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// readFor reads the server until an answer has come, and hands on whatever
+// else comes. The seat is taken.
+func (u *Stream) readFor(ctx context.Context, answer <-chan *wire.Message) (*wire.Message, error) {
+	stop := context.AfterFunc(ctx, func() { _ = u.deadline(time.Unix(1, 0)) }) // it could be set before
+	defer stop()
+	var err error
+	for {
+		select {
+		case a, ok := <-answer: // at first, too: somebody else may have read it meanwhile
+			u.leaveSeat(err)
+			return answered(a, ok)
+		default:
+		}
+		if err != nil {
+			u.leaveSeat(err)
+			return u.lastAnswer(answer)
+		}
+		if ctx.Err() != nil {
+			u.seat.rise()
+			return nil, ctx.Err()
+		}
+		err = u.next()
+	}
+}
+
+func (u *Stream) leaveSeat(err error) {
+	if err != nil {
+		u.seat.end(err)
+		return
+	}
+	u.seat.rise()
+}
+
+// next reads one message and hands it on. Its error ends the stream.
+func (u *Stream) next() error {
+	m, err := u.in.Read()
+	var bad *wire.Error
+	switch {
+	case err == nil && (m.Kind() == wire.KindResult || m.Kind() == wire.KindError):
+		if !u.take(m) {
+			u.log.Warn("an answer to nothing was dropped")
+		}
+	case err == nil:
+		u.other(m)
+	case errors.As(err, &bad):
+		u.log.Warn("a frame of the server was refused", "error", bad)
+		u.refuse(bad)
+	case u.deadline != nil && errors.Is(err, os.ErrDeadlineExceeded):
+		return u.deadline(time.Time{}) // somebody's time is over; whoever it is looks himself
+	default:
+		return err
+	}
+	return nil
 }
 
 func (u *Stream) lateAnswer(ctx context.Context, answer <-chan *wire.Message, late time.Duration) (*wire.Message, error) {
@@ -269,6 +341,7 @@ func (u *Stream) take(m *wire.Message) (ok bool) {
 	a, ok := u.waiting[m.ID().Key()]
 	if ok {
 		u.read.Store(max(u.read.Load(), a.end)) // it reads in order
+		u.seat.served(a)
 		a.answer <- m
 		delete(u.waiting, m.ID().Key())
 	}
@@ -280,23 +353,11 @@ func (u *Stream) take(m *wire.Message) (ok bool) {
 func (u *Stream) Listen(other func(*wire.Message)) error {
 	defer close(u.gone)
 	go u.reply()
-	for {
-		m, err := u.in.Read()
-		var bad *wire.Error
-		switch {
-		case errors.As(err, &bad):
-			u.log.Warn("a frame of the server was refused", "error", bad)
-			u.refuse(bad)
-		case err != nil:
-			return err
-		case m.Kind() == wire.KindResult || m.Kind() == wire.KindError:
-			if !u.take(m) {
-				u.log.Warn("an answer to nothing was dropped")
-			}
-		default:
-			other(m)
-		}
+	u.other = other
+	for u.seat.listen() {
+		u.leaveSeat(u.next())
 	}
+	return u.seat.err
 }
 
 // refuse ends the request whose answer could not be read: the asker learns
@@ -312,6 +373,7 @@ func (u *Stream) refuse(bad *wire.Error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if a, ok := u.waiting[bad.ID.Key()]; ok {
+		u.seat.served(a)
 		close(a.answer)
 		delete(u.waiting, bad.ID.Key())
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 )
 
@@ -15,6 +16,8 @@ type Reader struct {
 	in     *bufio.Reader
 	limits Limits
 	ended  error
+	begun  []byte  // of a line whose reading was interrupted
+	large  *finder // of a frame that is being thrown away
 }
 
 // NewReader returns a Reader of r.
@@ -27,7 +30,8 @@ func NewReader(r io.Reader, limits Limits) *Reader {
 // again. Memory is bounded by the limit while reading; the rest of a frame
 // that is too large is thrown away as it arrives.
 //
-// Any other error is about the stream and final: [io.EOF] at its end. A last
+// [os.ErrDeadlineExceeded] loses nothing: Read may be called again. Any other
+// error is about the stream and final: [io.EOF] at its end. A last
 // frame without a newline is delivered if it is whole; if it is not, an
 // [*Error] with [RuleTruncated] comes before io.EOF.
 func (r *Reader) Read() (*Message, error) {
@@ -53,11 +57,17 @@ func (r *Reader) line() ([]byte, error) {
 	if r.ended != nil {
 		return nil, r.ended
 	}
-	var line []byte
+	if r.large != nil {
+		return nil, r.skip(nil, bufio.ErrBufferFull)
+	}
+	line := r.begun
+	r.begun = nil
 	for {
 		piece, err := r.in.ReadSlice('\n')
 		if len(line)+len(piece) > r.limits.frame()+len("\r\n") {
-			return nil, r.skip(line, piece, err)
+			r.large = &finder{}
+			r.large.feed(line)
+			return nil, r.skip(piece, err)
 		}
 		line = append(line, piece...)
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -65,6 +75,10 @@ func (r *Reader) line() ([]byte, error) {
 		}
 		if err == nil {
 			return trimEnd(line), nil
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			r.begun = line
+			return nil, err
 		}
 		r.ended = err
 		if errors.Is(err, io.EOF) && len(line) > 0 {
@@ -79,17 +93,22 @@ func trimEnd(line []byte) []byte {
 }
 
 // skip throws the rest of a large frame away and reports it with its id.
-func (r *Reader) skip(line, piece []byte, err error) error {
-	var f finder
-	f.feed(line)
-	f.feed(piece)
+func (r *Reader) skip(piece []byte, err error) error {
+	r.large.feed(piece)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		piece, err = r.in.ReadSlice('\n')
-		f.feed(piece)
+		r.large.feed(piece)
 	}
-	r.ended = err
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	f := r.large
+	r.large, r.ended = nil, err
 	return f.refusal(RuleSize)
 }
+
+// Buffered is how many bytes have come that no Read has returned yet.
+func (r *Reader) Buffered() int { return r.in.Buffered() }
 
 // Writer writes newline-delimited frames. It is safe for concurrent use: each
 // message is one Write to the stream.
