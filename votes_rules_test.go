@@ -11,6 +11,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/policy"
 )
 
@@ -235,5 +236,72 @@ func TestRunningActionCannotBeWithdrawn(t *testing.T) {
 	}
 	if _, err := s.Gate.Dismiss(t.Context(), s.Session(), o.ActionID); !errors.Is(err, action.ErrState) {
 		t.Errorf("dismiss: %v", err)
+	}
+}
+
+// TestSecondPersonSettlesWhatIsOfHighImpact: whoever an agent ran for must not
+// be the one who says what became of it.
+func TestSecondPersonSettlesWhatIsOfHighImpact(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		by    string
+		high  bool
+		owner bool // policy lets the owner of the session decide
+		want  error
+	}{
+		"ordinary, by its own principal":        {"maria", false, false, nil},
+		"high, by its own principal":            {"maria", true, false, action.ErrIneligible},
+		"high, by a principal who operates":     {"otto", true, false, action.ErrIneligible},
+		"high, by its owner, whom policy names": {"maria", true, true, nil},
+		"high, by an approver":                  {"ada", true, false, nil},
+		"high, by an operator":                  {"olga", true, false, nil},
+		"high, by somebody without a part":      {"sam", true, false, action.ErrIneligible},
+		"high, by nobody":                       {"", true, false, nil}, // refused in another way
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := ordinary("note", noteSchema)
+			if tc.high {
+				spec = financial("note", noteSchema)
+			}
+			group := "admin"
+			if tc.owner {
+				group = approval.GroupOwner
+			}
+			s := newStage(t, parts{spec: spec, policy: needing(policy.Approval{Requirements: []action.Requirement{groups(action.Group{Name: group, Votes: 1})}})})
+			s.AddPerson("maria")
+			s.AddPerson("otto", action.GroupOperator)
+			s.AddPerson("olga", action.GroupOperator)
+			s.AddPerson("sam", "staff")
+			session := s.Session()
+			if tc.by == "otto" {
+				session.Principal, session.Owner = "otto", "otto"
+			}
+			c := verbatim.Call{Arguments: []byte(`{}`)}
+			o := s.as(session, c)
+			voter := "ada"
+			if tc.owner {
+				voter = "maria"
+			}
+			s.Approve(o.ActionID, voter)
+			s.probe.set(failing(execute.ErrLost))
+			s.as(session, c)
+			before := s.state(o.ActionID, action.Uncertain)
+			_, err := s.Gate.Reconcile(t.Context(), "acme", action.Reconciliation{ID: o.ActionID, State: action.ReconciledSucceeded,
+				By: tc.by, Evidence: "I saw it"})
+			switch {
+			case tc.by == "":
+				if err == nil {
+					t.Error("nobody settled it")
+				}
+			case !errors.Is(err, tc.want):
+				t.Errorf("error %v, want %v", err, tc.want)
+			}
+			if err != nil {
+				if after := s.state(o.ActionID, action.Uncertain); after.UpdatedAt != before.UpdatedAt {
+					t.Error("a refused word moved it")
+				}
+			}
+		})
 	}
 }

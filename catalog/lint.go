@@ -30,6 +30,8 @@ const (
 	LintUnion      = "invisible_to_policy"     // no single type: policy cannot read it
 	LintOpen       = "undeclared_members_pass" // members that nobody looked at reach the tool
 	LintTarget     = "mutation_without_target" // policy cannot say on what it acts
+	LintRetention  = "class_without_retention" // the effect class says what may be repeated, nothing says how long
+	LintLookup     = "class_without_lookup"    // the effect class says that it can be asked, nothing says how
 )
 
 // Lint returns what looks wrong, by tool and place.
@@ -38,6 +40,7 @@ func Lint(c *Catalog) []Finding {
 	for _, t := range c.Tools() {
 		l := linter{tool: t}
 		l.conversion()
+		l.class()
 		if t.Mutation && len(t.Targets) == 0 {
 			l.find("", LintTarget, "it changes something, but no target says what; mark the member that names it", false)
 		}
@@ -50,6 +53,17 @@ func Lint(c *Catalog) []Finding {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Rule, b.Rule))
 	})
 	return out
+}
+
+// class warns of an effect class that settles nothing as it stands.
+func (l *linter) class() {
+	switch t := l.tool; {
+	case slices.Contains([]EffectClass{LocalTx, Keyed, KeyedCancel, Natural}, t.Effect) && t.Retention == 0:
+		l.find("", LintRetention, "its effect is "+string(t.Effect)+", but without retention nothing is sent again or cancelled: "+
+			"a lost answer waits for a person; say how long the provider remembers", false)
+	case t.Effect == Queryable && t.Server != "" && t.Lookup == nil:
+		l.find("", LintLookup, "its effect is queryable, but without lookup nobody can ask: a lost answer waits for a person; name the read tool that finds it", false)
+	}
 }
 
 // Failed reports whether a finding is an error.

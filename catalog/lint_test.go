@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,6 +29,39 @@ func lint(t testing.TB, s catalog.Spec) []string {
 	return out
 }
 
+// classed is a mutation of one effect class, with nothing else to find.
+func classed(effect catalog.EffectClass, retention time.Duration) catalog.Spec {
+	return catalog.Spec{Schema: []byte(`{"type":"object","properties":{"customer":{"type":"string"}}}`), Effect: effect, Retention: retention,
+		Targets: []catalog.TargetRule{{Type: "customer", Pointer: "/customer"}}}
+}
+
+func TestLintWantsALookUpOfAServersQueryableTool(t *testing.T) {
+	t.Parallel()
+	for _, lookup := range []*catalog.Lookup{nil, {Tool: "s.find", Arguments: map[string]string{"id": "/customer"}, At: "/state", Is: []string{"done"}}} {
+		s := classed(catalog.Queryable, 0)
+		s.Name, s.Server, s.Lookup = "s.pay", "s", lookup
+		s.Definition, s.Schema = []byte(`{"name":"pay","inputSchema":{"type":"object","properties":{"customer":{"type":"string"}}}}`), nil
+		s.Pin = catalog.DefinitionDigest(s.Definition)
+		pinned, err := catalog.Define(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := []byte(`{"name":"find","inputSchema":{"type":"object","properties":{"id":{"type":"string"}}}}`)
+		find, err := catalog.Define(catalog.Spec{Name: "s.find", Server: "s", Definition: raw, Pin: catalog.DefinitionDigest(raw), Read: true, Reason: "looks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := catalog.New(pinned, find)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := catalog.Lint(c)
+		if asks := len(found) == 1 && found[0].Rule == catalog.LintLookup; asks != (lookup == nil) {
+			t.Errorf("with look-up %v: %+v", lookup != nil, found)
+		}
+	}
+}
+
 func TestLintFinds(t *testing.T) {
 	t.Parallel()
 	read := func(schema string) catalog.Spec {
@@ -51,6 +85,11 @@ func TestLintFinds(t *testing.T) {
 		{"open objects", read(`{"type":"object","properties":{"map":{"type":"object","additionalProperties":{"type":"string"}}},"additionalProperties":true}`),
 			[]string{"undeclared_members_pass ", "undeclared_members_pass /map"}},
 		{"mutation without a target", catalog.Spec{Schema: []byte(`{"type":"object"}`)}, []string{"mutation_without_target ", "undeclared_members_pass "}},
+		{"an effect class without what it needs", classed(catalog.Keyed, 0), []string{"class_without_retention "}},
+		{"one that says how long", classed(catalog.Keyed, time.Hour), nil},
+		{"one that needs no time", classed(catalog.Blind, 0), nil},
+		{"natural", classed(catalog.Natural, 0), []string{"class_without_retention "}},
+		{"queryable in a program that can look up itself", classed(catalog.Queryable, 0), nil},
 		{"marked", catalog.Spec{Schema: []byte(`{"type":"object","properties":{"user_id":{"type":"string"},"customer_id":{"type":"string"},"token":{"type":"string"}}}`),
 			Identity: []identity.Member{{Pointer: "/user_id", Names: "principal"}}, Targets: []catalog.TargetRule{{Type: "customer", Pointer: "/customer_id"}},
 			Secrets: []string{"/token"}}, nil},

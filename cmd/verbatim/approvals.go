@@ -129,6 +129,12 @@ func printDetail(w io.Writer, d daemon.Detail) error {
 	for _, t := range d.Targets {
 		facts = append(facts, []string{"target", t.Type + " " + t.ID})
 	}
+	for _, l := range d.Limits {
+		facts = append(facts, []string{"limit", limitText(l)})
+	}
+	if d.LimitsUnclear {
+		facts = append(facts, []string{"limit", "what limits leave for this cannot be said"})
+	}
 	for _, v := range d.Votes {
 		facts = append(facts, []string{"vote", voteText(v)})
 	}
@@ -144,6 +150,14 @@ func printDetail(w io.Writer, d daemon.Detail) error {
 	printRows(w, "arguments that will run", d.Arguments)
 	printRows(w, "dry run", d.Preview)
 	return nil
+}
+
+func limitText(l daemon.Limit) string {
+	text := fmt.Sprintf("%s: takes %s; %s of %s left in this %s for %s", l.Name, l.Takes, l.Left, l.Most, l.Window, l.Scope)
+	if l.Over {
+		text += "; there is no room for it now, so if approved now it does not run"
+	}
+	return text
 }
 
 // until names a deadline: of waiting, or of an approval.

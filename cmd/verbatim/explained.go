@@ -10,6 +10,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/internal/daemon"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
@@ -45,6 +46,18 @@ type explanation struct {
 	PolicyVersion string              `json:"policyVersion,omitempty"`
 	Approvers     []string            `json:"approvers,omitempty"`
 	DryRunFirst   bool                `json:"dryRunFirst,omitempty"`
+	Limits        []explainedLimit    `json:"limits,omitempty"`
+}
+
+// explainedLimit is a limit that the call would count against. What others
+// have taken is not known here.
+type explainedLimit struct {
+	Name     string `json:"name"`
+	Window   string `json:"window"`
+	Scope    string `json:"scope"`
+	Currency string `json:"currency,omitempty"`
+	Amount   int64  `json:"amount"`
+	Most     int64  `json:"most"`
 }
 
 func printExplanation(cmd *cobra.Command, s streams, e explained) error {
@@ -73,6 +86,9 @@ func (e explained) document() explanation {
 		Resolvers: append([]snapshot.Evidence{}, w.Evidence...), Decision: w.Decision.Effect.String(), Reason: w.Decision.Reason,
 		PublicReason: w.Decision.PublicReason, Rules: append([]string{}, w.Decision.Rules...),
 		PolicyVersion: w.Decision.PolicyVersion, Approvers: e.approvers(), DryRunFirst: w.NeedsDryRun}
+	for _, l := range w.Limits {
+		d.Limits = append(d.Limits, explainedLimit{l.Name, string(l.Window), l.Scope, l.Currency, l.Amount, l.Most})
+	}
 	if e.tool != nil {
 		d.Mutation, d.HighImpact = e.tool.Mutation, e.tool.HighImpact() || w.Decision.RaiseImpact
 	}
@@ -133,6 +149,10 @@ func (e explained) print(s streams) error {
 	}
 	if e.tool != nil && e.tool.HighImpact() && exitCode(w) == exitApproval { // a permit alone surprises here
 		lines = append(lines, [2]string{"note", "a high-impact call never runs without an approval of its own; impact stands in the catalog"})
+	}
+	for _, l := range w.Limits {
+		lines = append(lines, [2]string{"limit", fmt.Sprintf("%s: would take %s of at most %s in each %s for %s; what is left was not asked", l.Name,
+			daemon.AmountText(l.Amount, l.Currency), daemon.AmountText(l.Most, l.Currency), l.Window, l.Scope)})
 	}
 	if w.NeedsDryRun {
 		lines = append(lines, [2]string{"dry run", "comes first; it was not made here"})

@@ -81,8 +81,11 @@ type Detail struct {
 	Who          []string `json:"approvers,omitempty"` // who must agree, one line each
 	Votes        []Vote   `json:"votes"`
 	Result       *Result  `json:"result,omitempty"`
-	CallerGone   bool     `json:"callerGone"`
-	WhyNot       string   `json:"whyNot,omitempty"` // why it cannot be approved now
+	Limits       []Limit  `json:"limits,omitempty"` // that it counts against, while it has not begun
+	// LimitsUnclear: it counts against limits, and what they leave cannot be said.
+	LimitsUnclear bool   `json:"limitsUnclear,omitempty"`
+	CallerGone    bool   `json:"callerGone"`
+	WhyNot        string `json:"whyNot,omitempty"` // why it cannot be approved now
 }
 
 // Record is one entry of the audit log.
@@ -185,6 +188,7 @@ func (d *Daemon) detail(ctx context.Context, a action.Action) (Detail, error) {
 		Rules: append([]string{}, a.Decision.Rules...), Policy: a.Decision.PolicyVersion, Targets: []Target{},
 		Votes: []Vote{}, CallerGone: a.CallerGone, WhyNot: d.whyNot(a)}
 	d.arguments(&out, a)
+	d.room(ctx, &out, a)
 	for _, t := range a.Targets {
 		out.Targets = append(out.Targets, Target{t.Type, t.ID})
 	}

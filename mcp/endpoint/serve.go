@@ -59,7 +59,14 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
 		fault(w, http.StatusBadRequest, m.ID(), wire.CodeInvalidParams, "_meta lacks the protocol version", nil)
 		return
 	}
-	if err := m.CheckHeaders(r.Header); err != nil {
+	err := m.CheckHeaders(r.Header)
+	if err == nil {
+		var with *wire.Message
+		if with, err = keyed(m, r.Header); err == nil {
+			m = with
+		}
+	}
+	if err != nil {
 		mismatch(w, m, err)
 		return
 	}

@@ -43,8 +43,13 @@ func serverWord(o verbatim.Outcome) bool {
 	return o.Status == verbatim.StatusOK || o.Status == verbatim.StatusFailed && o.Code == verbatim.CodeToolError
 }
 
-// stored answers with the result that was kept of an earlier run.
+// stored answers with the result that was kept of an earlier run, byte for
+// byte. Of a run that was settled later there may be none, or an error that
+// said nothing: then the answer says that it took effect.
 func (d *Desk) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
+	if o.IsError || len(o.Output) == 0 {
+		return d.foundOut(m, o)
+	}
 	out, err := wire.NewResult(m.ID(), o.Output)
 	if err != nil {
 		d.cfg.Log.Error("a stored result cannot be answered", "action", o.ActionID, "error", err)
@@ -53,11 +58,28 @@ func (d *Desk) stored(m *wire.Message, o verbatim.Outcome) *wire.Message {
 	return out
 }
 
-// explain answers with the sentence and the envelope. The envelope is
-// structured content, except where the tool declares an output schema: a
-// client holds that against errors too, and would drop the whole answer.
+const textFoundOut = "This call took effect: that was found out later. Do not repeat it. What the tool answered is not known, or was an error that proves nothing."
+
+// foundOut answers that a call took effect of which no result is known. A
+// client would drop that as a result of a tool with an output schema, so there
+// it goes as an error; the sentence is the same.
+func (d *Desk) foundOut(m *wire.Message, o verbatim.Outcome) *wire.Message {
+	return d.enveloped(m, o, wire.ToolResult{Text: textFoundOut, IsError: d.shaped(m.Name())})
+}
+
+// explain answers with the sentence and the envelope. A refusal under a known
+// key is the stored answer, byte for byte, as a result is.
 func (d *Desk) explain(m *wire.Message, o verbatim.Outcome) *wire.Message {
-	r := wire.ToolResult{Text: d.sentence(o), IsError: true}
+	if o.Status == verbatim.StatusDenied {
+		o.Replayed = false
+	}
+	return d.enveloped(m, o, wire.ToolResult{Text: d.sentence(o), IsError: true})
+}
+
+// enveloped puts the envelope into an answer: as structured content, except
+// where the tool declares an output schema: a client holds that against errors
+// too, and would drop the whole answer.
+func (d *Desk) enveloped(m *wire.Message, o verbatim.Outcome, r wire.ToolResult) *wire.Message {
 	if d.shaped(m.Name()) {
 		r.Data = string(o.Envelope())
 	} else {

@@ -86,14 +86,25 @@ func patterns(t *testing.T, texts ...string) (out []gate.Pattern) {
 
 func reachingWorld(t *testing.T, wait time.Duration, b gate.Binder, reach gate.Reach, change ...func(*verbatim.Config)) *world {
 	t.Helper()
-	w := &world{t: t, done: make(chan error, 1)}
-	w.Fixture = verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
+	f := verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
 	}), Gate: func(c *verbatim.Config) {
 		for _, f := range change {
 			f(c)
 		}
 	}})
+	return on(t, f, wait, b, reach)
+}
+
+// boundOn is a new client and a new server before a gate that is there.
+func boundOn(t *testing.T, f *verbatimtest.Fixture, b gate.Binder) *world {
+	t.Helper()
+	return on(t, f, 0, b, gate.Reach{})
+}
+
+func on(t *testing.T, f *verbatimtest.Fixture, wait time.Duration, b gate.Binder, reach gate.Reach) *world {
+	t.Helper()
+	w := &world{Fixture: f, t: t, done: make(chan error, 1)}
 	clientIn, toGate := io.Pipe()
 	fromGate, clientOut := io.Pipe()
 	serverIn, toServer := io.Pipe()
