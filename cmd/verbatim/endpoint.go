@@ -164,13 +164,13 @@ func behind(name string, declared config.Server, log *slog.Logger, check func(ga
 		return s, nil
 	}
 	far := remote.Config{URL: declared.URL, Log: log}
-	if declared.Credential != nil {
-		far.Credential = (&credential{from: *declared.Credential}).header
-	}
 	if declared.CA != nil {
 		if far.Roots, err = os.ReadFile(*declared.CA); err != nil {
 			return s, err
 		}
+	}
+	if err := authenticate(&far, declared); err != nil {
+		return s, err
 	}
 	if _, err := remote.New(far); err != nil { // so that a mistake is found before anything starts
 		return s, err

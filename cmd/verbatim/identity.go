@@ -29,7 +29,12 @@ func declaredIdentity(d config.Server, env []string, dir string) canon.Digest {
 	slices.Sort(inherited)
 	texts = append(append(texts, "inherited"), inherited...)
 	if d.Credential != nil {
-		texts = append(texts, "credential", fmt.Sprintf("%+v", *d.Credential))
+		c := *d.Credential
+		if c.OAuth != nil {
+			texts = append(texts, "oauth", fmt.Sprintf("%+v", *c.OAuth))
+			c.OAuth = nil // its address says nothing
+		}
+		texts = append(texts, "credential", fmt.Sprintf("%+v", c))
 	}
 	return gate.Identify(texts...)
 }

@@ -77,9 +77,23 @@ type Secret struct {
 
 // Credential is the header that authenticates the gateway to a server.
 type Credential struct {
-	Secret
+	Secret // or
+	OAuth  *OAuthClient
 	Header string // default Authorization
 	Prefix string // before the secret; default "Bearer " for Authorization
+}
+
+// OAuthClient is how the gateway gets access tokens for a server.
+type OAuthClient struct {
+	Token    string // URL of the token endpoint
+	Client   string // id
+	Secret   Secret // of the client; zero where only Subject says who it is
+	Scopes   []string
+	Resource string // that the token is for; default the server's URL
+	// Subject is the gateway's own token that is exchanged (RFC 8693); zero
+	// means client credentials.
+	Subject     Secret
+	SubjectType string
 }
 
 // Endpoint is where MCP clients reach the declared servers over HTTP.
@@ -184,6 +198,9 @@ func (c Config) files() []*string {
 	for _, s := range c.Servers {
 		if s.Credential != nil {
 			out = append(out, &s.Credential.File)
+			if o := s.Credential.OAuth; o != nil {
+				out = append(out, &o.Secret.File, &o.Subject.File)
+			}
 		}
 		if s.CA != nil {
 			out = append(out, s.CA)

@@ -285,3 +285,23 @@ func TestG28NoSettingPassesAClientsHeadersOn(t *testing.T) {
 		}
 	}
 }
+
+func TestCredentialOfAServerIsOneThing(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"{oauth: {token: \"https://l.example.com/t\", client: a, secret: {env: A}, scopes: [x], resource: \"https://m.example.com\"}}": "",
+		"{oauth: {token: \"https://l.example.com/t\", client: a, subject: {file: a.jwt}}}":                                             "",
+		"{oauth: {token: \"https://l.example.com/t\", client: a}}":                                                                     "needs the secret of the client",
+		"{oauth: {client: a, secret: {env: A}}}":                                                                                       "oauth.token: is needed",
+		"{oauth: {token: \"https://l.example.com/t\", secret: {env: A}}}":                                                              "oauth.client: is needed",
+		"{oauth: {token: \"https://l.example.com/t\", client: a, secret: {env: A, file: b}}}":                                          "exactly one of",
+		"{oauth: {token: \"https://l.example.com/t\", client: a, secret: {env: A}}, env: B}":                                           "oauth stands alone",
+		"{oauth: {token: \"https://l.example.com/t\", client: a, secret: {env: A}}, header: X-Key}":                                    "oauth stands alone",
+		"{}": "exactly one of env, file and command, or oauth",
+	} {
+		_, err := config.Load("/home/x", write(t, t.TempDir(), "servers:\n  far:\n    url: https://m.example.com/mcp\n    credential: "+text+"\n"), false)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

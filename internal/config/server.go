@@ -73,6 +73,7 @@ func (r *reader) credential(n *yaml.Node, at string) *Credential {
 	c := &Credential{Header: "Authorization"}
 	prefixed := false
 	fields := r.secretFields(&c.Secret)
+	fields["oauth"] = func(r *reader, n *yaml.Node, at string) { c.OAuth = r.oauthClient(n, at) }
 	fields["header"] = words(&c.Header)
 	fields["prefix"] = func(r *reader, n *yaml.Node, at string) {
 		prefixed = true
@@ -89,10 +90,45 @@ func (r *reader) credential(n *yaml.Node, at string) *Credential {
 	if !headerName.MatchString(c.Header) || strings.HasPrefix(strings.ToLower(c.Header), "mcp-") {
 		r.fault(n, join(at, "header"), "must be the name of a header, and none of MCP's own")
 	}
-	if err := c.Secret.check(); err != nil {
-		r.fault(n, at, "%v", err)
+	switch {
+	case c.OAuth != nil && (!c.Secret.IsZero() || c.Header != "Authorization" || prefixed):
+		r.fault(n, at, "oauth stands alone: its tokens are sent as Authorization: Bearer")
+	case c.OAuth == nil:
+		if err := c.Secret.check(); err != nil {
+			r.fault(n, at, "%v, or oauth", err)
+		}
 	}
 	return c
+}
+
+func (r *reader) oauthClient(n *yaml.Node, at string) *OAuthClient {
+	o := &OAuthClient{}
+	secret := func(into *Secret) field {
+		return func(r *reader, n *yaml.Node, at string) {
+			r.object(n, at, r.secretFields(into))
+			if err := into.check(); err != nil {
+				r.fault(n, at, "%v", err)
+			}
+		}
+	}
+	r.object(n, at, map[string]field{
+		"token":       func(r *reader, n *yaml.Node, at string) { o.Token = r.address(n, at) },
+		"client":      words(&o.Client),
+		"secret":      secret(&o.Secret),
+		"scopes":      func(r *reader, n *yaml.Node, at string) { o.Scopes = r.list(n, at) },
+		"resource":    words(&o.Resource),
+		"subject":     secret(&o.Subject),
+		"subjectType": words(&o.SubjectType),
+	})
+	for _, x := range []struct{ name, value string }{{"token", o.Token}, {"client", o.Client}} {
+		if x.value == "" {
+			r.fault(n, join(at, x.name), "is needed")
+		}
+	}
+	if o.Secret.IsZero() && o.Subject.IsZero() {
+		r.fault(n, at, "needs the secret of the client, or a subject to exchange")
+	}
+	return o
 }
 
 func (r *reader) secretFields(s *Secret) map[string]field {

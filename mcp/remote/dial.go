@@ -23,6 +23,8 @@ type Config struct {
 	// server, asked for each request; nil sends none. It is the gateway's own,
 	// never a client's.
 	Credential func(ctx context.Context) (name, value string, err error)
+	// Refused, if not nil, is told of a credential that the server refused.
+	Refused func(value string)
 	// Roots are PEM certificates that vouch for the server beside the system's.
 	Roots  []byte
 	Limits wire.Limits

@@ -99,11 +99,15 @@ func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errAddress)
 	}
 	request.GetBody = nil // nothing is sent twice
-	if err := l.dress(ctx, request, m); err != nil {
+	credential, err := l.dress(ctx, request, m)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
 	}
 	response, err := l.http.Do(request)
 	if err == nil {
+		if response.StatusCode == http.StatusUnauthorized && l.cfg.Refused != nil {
+			l.cfg.Refused(credential)
+		}
 		return response, nil
 	}
 	cause := plain(err)
@@ -116,20 +120,20 @@ func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error
 	return nil, fmt.Errorf("%w: %w", execute.ErrLost, cause)
 }
 
-// dress writes every header of a request.
-func (l *Line) dress(ctx context.Context, request *http.Request, m *wire.Message) error {
+// dress writes every header of a request, and returns the credential.
+func (l *Line) dress(ctx context.Context, request *http.Request, m *wire.Message) (credential string, err error) {
 	h := request.Header
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
-	if err := l.own(ctx, h); err != nil {
-		return err
+	if credential, err = l.own(ctx, h); err != nil {
+		return "", err
 	}
 	if m == nil || m.Kind() != wire.KindRequest || m.ProtocolVersion() == "" {
-		return nil
+		return credential, nil
 	}
 	list, err := m.Headers()
 	if err != nil {
-		return err
+		return "", err
 	}
 	l.mu.Lock()
 	mirrors := l.mirrors
@@ -137,24 +141,25 @@ func (l *Line) dress(ctx context.Context, request *http.Request, m *wire.Message
 	if m.Method() == "tools/call" && mirrors != nil {
 		more, err := m.MirrorHeaders(mirrors(m.Name()))
 		if err != nil {
-			return err
+			return "", err
 		}
 		list = append(list, more...)
 	}
 	for _, x := range list {
 		h.Set(x.Name, x.Value)
 	}
-	return nil
+	return credential, nil
 }
 
 // own writes the headers that do not depend on the body.
-func (l *Line) own(ctx context.Context, h http.Header) error {
+func (l *Line) own(ctx context.Context, h http.Header) (credential string, err error) {
 	if l.cfg.Credential != nil {
 		name, value, err := l.cfg.Credential(ctx)
 		if err != nil {
-			return fmt.Errorf("the credential for the server: %w", err)
+			return "", fmt.Errorf("the credential for the server: %w", err)
 		}
 		h.Set(name, value)
+		credential = value
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,7 +169,7 @@ func (l *Line) own(ctx context.Context, h http.Header) error {
 	if l.version != "" {
 		h.Set(wire.HeaderVersion, l.version)
 	}
-	return nil
+	return credential, nil
 }
 
 const headerSession = "Mcp-Session-Id"
@@ -220,7 +225,10 @@ func (l *Line) farewell() {
 	ctx, cancel := context.WithTimeout(l.end, closeTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.cfg.URL, nil)
-	if err != nil || l.own(ctx, request.Header) != nil {
+	if err != nil {
+		return
+	}
+	if _, err := l.own(ctx, request.Header); err != nil {
 		return
 	}
 	if response, err := l.http.Do(request); err == nil {

@@ -89,7 +89,7 @@ func (l *Line) get(ctx context.Context, last string) (*http.Response, error) {
 	if last != "" {
 		request.Header.Set("Last-Event-ID", last)
 	}
-	if err := l.own(ctx, request.Header); err != nil {
+	if _, err := l.own(ctx, request.Header); err != nil {
 		return nil, err
 	}
 	response, err := l.http.Do(request)
