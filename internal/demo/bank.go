@@ -46,9 +46,13 @@ func ServeBank(ctx context.Context, ledger string) error {
 	return s.Run(ctx, &mcp.StdioTransport{})
 }
 
+// silent is the end of the name of a file: while it is there, the next
+// payment is made and never answered.
+const silent = ".silent"
+
 type bank struct{ ledger string }
 
-func (b bank) transfer(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (b bank) transfer(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	v, err := canon.Decode(r.Params.Arguments, canon.Options{})
 	if err != nil {
 		return nil, err
@@ -73,6 +77,10 @@ func (b bank) transfer(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallTool
 	}
 	if err := appendLedger(b.ledger, p); err != nil {
 		return nil, err
+	}
+	if os.Remove(b.ledger+silent) == nil { // paid, and the answer is lost
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	return said(fmt.Sprintf("paid %s to %s", dollars(p.AmountMinor), p.VendorID)), nil
 }

@@ -46,6 +46,7 @@ tools:
     impact: ordinary
     reason: Payments below 1,000 USD are routine; policy raises all others to high-impact.
     errors: unclear
+    timeout: 2s
     proposalSchema:
       type: object
       required: [vendor, amount]

@@ -28,6 +28,7 @@ func (s *stage) stay(ctx context.Context) error {
 	fmt.Fprintln(p.Out)
 	p.note("Approve or reject it there, or in another terminal:")
 	p.note("  " + s.terminalCommand("approve", shown.ID))
+	p.note("One payment of the story is uncertain. Settle it there, under Operations.")
 	p.note("Ctrl-C ends the demo and removes everything.")
 	if err := s.follow(ctx, shown.ID); err != nil && ctx.Err() == nil {
 		return err

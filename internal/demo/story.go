@@ -16,7 +16,7 @@ func (s *stage) play(ctx context.Context) error {
 	fmt.Fprintln(p.Out, p.paint(bold, "An agent pays vendors through a pretend bank. Verbatim stands between them."))
 	fmt.Fprintln(p.Out, "Everything runs on this machine, in a directory of its own that goes away at the end.")
 	for _, act := range []func(context.Context) error{
-		s.routine, s.large, s.otherAmount, s.exactly, s.again, s.moved, s.spoof, s.broken, s.record,
+		s.routine, s.large, s.otherAmount, s.exactly, s.again, s.moved, s.spoof, s.broken, s.lost, s.record,
 	} {
 		if err := act(ctx); err != nil {
 			return err
@@ -33,6 +33,7 @@ const (
 
 	firstPayment  = "USD 840.00 to VENDOR-001"
 	secondPayment = "USD 8400.00 to VENDOR-001"
+	thirdPayment  = "USD 60.00 to VENDOR-002"
 )
 
 // propose lets the agent call and compares the code of the answer.
@@ -220,6 +221,30 @@ func (s *stage) broken(ctx context.Context) error {
 	return s.unchanged(firstPayment, secondPayment)
 }
 
+// lost is a payment that is made while the answer gets lost. It is not called
+// a failure, and it is not made twice.
+func (s *stage) lost(ctx context.Context) error {
+	p := s.cfg.Out
+	p.title("The bank pays and does not answer")
+	if err := os.WriteFile(s.home.Path(ledgerFile+silent), nil, 0o600); err != nil {
+		return err
+	}
+	args := `{"vendor":"Vendor B","amount":"60 USD"}`
+	if _, err := s.propose(ctx, proposal{args: args}, "outcome_uncertain"); err != nil {
+		return err
+	}
+	p.verdict(yellow, "uncertain, outcome_uncertain: nobody knows whether it was paid, and nothing is guessed")
+	if _, err := s.propose(ctx, proposal{args: args}, "outcome_uncertain"); err != nil {
+		return err
+	}
+	p.verdict(red, "refused, outcome_uncertain: the same call waits until a person finds out, on the page")
+	if err := s.ledgerHolds(firstPayment, secondPayment, thirdPayment); err != nil {
+		return err
+	}
+	p.says("bank", "paid it once, says its ledger; the answer was lost")
+	return nil
+}
+
 // eventWords say what an event of the record means.
 var eventWords = map[string]string{
 	"account_added":    "the person's account",
@@ -233,6 +258,7 @@ var eventWords = map[string]string{
 	"action_started":   "the approval is used up; from here on the bank may have been told",
 	"action_succeeded": "the bank said yes",
 	"action_denied":    "a call was denied",
+	"action_uncertain": "the bank did not answer; nobody knows",
 	"input_rejected":   "arguments were refused; size and digest only",
 }
 

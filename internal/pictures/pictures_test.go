@@ -103,6 +103,8 @@ func link(t *testing.T, ctx context.Context, text string) string {
 // shots are the pages, by the name of their file.
 type shot struct{ name, path string }
 
+// pages signs in and finds them: the first is the inbox, then what waits, and
+// what is uncertain.
 func pages(t *testing.T, ctx context.Context, s show) []shot {
 	t.Helper()
 	do(t, ctx, chromedp.Navigate(s.page+"/login"), chromedp.SendKeys(chromedp.CSS("#name"), s.name),
@@ -110,6 +112,7 @@ func pages(t *testing.T, ctx context.Context, s show) []shot {
 	do(t, ctx, chromedp.Navigate(s.page+"/"), chromedp.WaitVisible(chromedp.CSS(".items")))
 	out := []shot{{"inbox", "/"}, {"proposal", link(t, ctx, "12,000.00")}}
 	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.WaitVisible(chromedp.CSS(".items")))
+	out = append(out, shot{"uncertain", link(t, ctx, "60.00")})
 	return append(out, shot{"history", "/actions"}, shot{"succeeded", link(t, ctx, "8,400.00")}, shot{"denied", link(t, ctx, "2,000.00")},
 		shot{"operations", "/operate"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
 }
@@ -124,7 +127,23 @@ func TestScreenshots(t *testing.T) {
 	}
 	s, ctx := play(t, program), browser(t)
 	photograph(t, ctx, s, into, []shot{{"sign-in", "/login"}})
-	photograph(t, ctx, s, into, pages(t, ctx, s))
+	all := pages(t, ctx, s)
+	photograph(t, ctx, s, into, all)
+	walk(t, ctx, s, all)
+	photograph(t, ctx, s, into, []shot{{"approved", all[1].path}, {"settled", all[2].path}, {"found-again", "/actions?q=12%2C000&by=me"}})
+}
+
+// walk is what a new user does: approve what waits, find it again, settle
+// what is uncertain. Whatever is not found where it should be is a failure.
+func walk(t *testing.T, ctx context.Context, s show, all []shot) {
+	t.Helper()
+	do(t, ctx, chromedp.EmulateViewport(1280, 860), chromedp.Navigate(s.page+all[1].path),
+		chromedp.SendKeys(chromedp.CSS("#approve-password"), s.password), chromedp.Click(chromedp.CSS("button.yes")), chromedp.WaitVisible(chromedp.CSS(".votes")))
+	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.SendKeys(chromedp.CSS("[name=q]"), "12,000"), chromedp.Click(chromedp.CSS("[name=by]")),
+		chromedp.Click(chromedp.CSS(".filters button")), chromedp.WaitVisible(chromedp.CSS(`a.go[href="`+all[1].path+`"]`)))
+	do(t, ctx, chromedp.Navigate(s.page+"/operate"), chromedp.Click(chromedp.CSS(`a.go[href="`+all[2].path+`"]`)), chromedp.WaitVisible(chromedp.CSS("details.did summary")),
+		chromedp.Click(chromedp.CSS("details.did summary")), chromedp.SendKeys(chromedp.CSS("#did-evidence"), "The bank's ledger has it."),
+		chromedp.SendKeys(chromedp.CSS("#did-password"), s.password), chromedp.Click(chromedp.CSS("details.did button")), chromedp.WaitVisible(chromedp.CSS(".chip.c-good")))
 }
 
 // photograph writes the four variants of pages, each as long as it is.
