@@ -90,4 +90,5 @@ type Person struct {
 	Principal string   // the principal that this person is, when an agent runs for them
 	Groups    []string // of the tenant
 	Active    bool
+	For       []Person // whom the person stands in for at the moment; theirs is empty
 }

@@ -45,7 +45,7 @@ func Eligible(t action.Terms, p Proposer, who action.Person) error {
 	own := isProposer(p, who)
 	for _, r := range t.Requirements {
 		for _, g := range r.AnyOf {
-			if inGroup(g.Name, own, who) {
+			if inGroup(g.Name, own, who) || len(standins(g.Name, p, who)) > 0 {
 				return nil
 			}
 		}
@@ -105,13 +105,7 @@ func Tally(t action.Terms, p Proposer, votes []action.Vote, people map[string]ac
 
 func satisfied(r action.Requirement, p Proposer, yes map[string]action.Person) bool {
 	for _, g := range r.AnyOf {
-		n := 0
-		for _, who := range yes {
-			if inGroup(g.Name, isProposer(p, who), who) {
-				n++
-			}
-		}
-		if g.Votes > 0 && n >= g.Votes {
+		if g.Votes > 0 && heads(g.Name, p, yes) >= g.Votes {
 			return true
 		}
 	}

@@ -93,6 +93,7 @@ type Book interface {
 	CredentialBook
 	InvitationBook
 	ManageBook
+	DelegationBook
 }
 
 // What a Book answers beside the errors of its database.

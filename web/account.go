@@ -21,6 +21,7 @@ type accountView struct {
 	Add      addView
 	Password confirmView
 	Has      bool // a password
+	Away     awayView
 	Error    string
 	Done     string
 }
@@ -54,6 +55,9 @@ var doneWords = map[string]string{
 	"passkey_added":   "The passkey is yours. Your votes are signed with it from now on; your password makes none any more.",
 	"passkey_removed": "The passkey was removed. Votes made with it that have not been used are void.",
 	"password":        "Your password was changed.",
+
+	"delegated":        "They decide in your place for that time. You may go on deciding yourself; the two of you count once.",
+	"delegation_ended": "The delegation is over. Votes given by it count no more, unless their action has begun.",
 }
 
 func (s *site) showAccount(w http.ResponseWriter, r *http.Request, v visit, status int, problem, done string) {
@@ -71,6 +75,10 @@ func (s *site) showAccount(w http.ResponseWriter, r *http.Request, v visit, stat
 	page.Password = s.confirm(c, "password-confirm", "Your password now", func(nonce string) []byte {
 		return auth.Challenge(toChangePassword, v.account.ID, nonce)
 	}, toChangePassword)
+	if page.Away, err = s.away(r, c); err != nil {
+		s.broken(w, v)
+		return
+	}
 	s.render(w, status, "account", page)
 }
 
@@ -180,6 +188,8 @@ var accountRefusals = []struct {
 	{auth.ErrCredentialTaken, "That passkey is registered already."},
 	{auth.ErrPasskeyName, "Name the passkey with 1 to 64 plain characters."},
 	{auth.ErrTooMany, "You have too many passkeys. Remove one first."},
+	{auth.ErrDelegation, "Choose another active account, a time within 90 days, and say why."},
+	{auth.ErrNoDelegation, "There is no such delegation, or it is over."},
 }
 
 // accountDone leads back to the account page, with what went wrong if

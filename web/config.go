@@ -61,6 +61,10 @@ type People interface {
 	Invited(ctx context.Context, code string) (auth.Invitation, error)
 	Invitations(ctx context.Context, tenant string) ([]auth.Invitation, error)
 	Withdraw(ctx context.Context, by auth.Account, token canon.Digest) error
+	StandsFor(ctx context.Context, who auth.Account) ([]auth.Account, error)
+	Delegations(ctx context.Context, tenant string) ([]auth.Delegation, error)
+	Delegate(ctx context.Context, by auth.Account, to string, from, until time.Time, reason string) (auth.Delegation, error)
+	EndDelegation(ctx context.Context, by auth.Account, id string) error
 	Join(ctx context.Context, site passkey.Site, j auth.Joining) (auth.Account, error)
 }
 

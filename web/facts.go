@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/auth"
@@ -55,7 +56,7 @@ func warnings(read reading, rows, preview []display.Row) []string {
 func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []action.Vote, accounts int) ([]voteView, error) {
 	var out []voteView
 	for _, vote := range votes {
-		view := voteView{Name: vote.Voter, Approve: vote.Approve, Reason: vote.Reason, Method: vote.Method, At: s.when(vote.At)}
+		view := voteView{Name: vote.Voter, Approve: vote.Approve, Reason: vote.Reason, Method: vote.Method, At: s.when(vote.At), For: s.namesOf(ctx, vote.For)}
 		voter, err := s.people.ByID(ctx, vote.Voter)
 		switch {
 		case errors.Is(err, auth.ErrNoAccount):
@@ -68,6 +69,18 @@ func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []acti
 		out = append(out, view)
 	}
 	return out, nil
+}
+
+// namesOf lists accounts by name; one that is not known, by id.
+func (s *site) namesOf(ctx context.Context, ids []string) string {
+	var names []string
+	for _, id := range ids {
+		if a, err := s.people.ByID(ctx, id); err == nil {
+			id = a.Name
+		}
+		names = append(names, id)
+	}
+	return strings.Join(names, " or ")
 }
 
 // siblingSize is how much of the arguments of a sibling is shown.

@@ -113,6 +113,13 @@ func (g *fakeGate) Vote(ctx context.Context, v action.Vote) (action.Action, erro
 		return action.Action{}, action.ErrIneligible
 	}
 	who := action.Person{ID: voter.ID, Tenant: voter.Tenant, Principal: voter.Principal, Groups: voter.Groups, Active: voter.Active}
+	others, err := g.accounts.StandsFor(ctx, voter)
+	if err != nil {
+		return action.Action{}, err
+	}
+	for _, o := range others {
+		who.For = append(who.For, action.Person{ID: o.ID, Tenant: o.Tenant, Principal: o.Principal, Groups: o.Groups, Active: o.Active})
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.IndexFunc(g.actions, func(a action.Action) bool { return a.ID == v.ActionID })
@@ -130,7 +137,7 @@ func (g *fakeGate) Vote(ctx context.Context, v action.Vote) (action.Action, erro
 	case slices.ContainsFunc(g.votes, func(o action.Vote) bool { return o.ActionID == v.ActionID && o.Voter == v.Voter }):
 		return *a, action.ErrVoted
 	}
-	v.At = start
+	v.At, v.For = start, approval.StandsFor(*a.Terms, approval.ProposerOf(*a), who)
 	g.votes = append(g.votes, v)
 	switch approval.Tally(*a.Terms, approval.ProposerOf(*a), g.votes, map[string]action.Person{who.ID: who}) {
 	case approval.Enough:

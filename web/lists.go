@@ -193,7 +193,7 @@ func (s *site) item(ctx context.Context, v visit, a action.Action) (itemView, er
 		return itemView{}, err
 	}
 	item.Voted = votedAlready(votes, v.account.ID)
-	may := approval.Eligible(*a.Terms, approval.ProposerOf(a), person(v.account)) == nil
+	may := approval.Eligible(*a.Terms, approval.ProposerOf(a), v.person()) == nil
 	item.Mine = may && !item.Voted && !item.Until.Over
 	return item, nil
 }

@@ -65,6 +65,7 @@ type proposalView struct {
 	WhyNot     string // there is no form, or none to approve with
 	mayNot     bool   // because of who asks, not of the state
 	Single     bool   // the one person of a single-operator set-up
+	InPlaceOf  string // whom the person would decide for; "" for themselves
 	Error      string
 }
 
@@ -99,6 +100,7 @@ type voteView struct {
 	Method  string
 	At      moment
 	Single  bool
+	For     string // in whose place
 }
 
 type targetView struct {
@@ -281,7 +283,7 @@ func (p *proposalView) offer(s *site, c confirming, read reading, votes []action
 		p.WhyNot = "the action is not waiting for anybody."
 		return
 	}
-	if err := approval.Eligible(*a.Terms, approval.ProposerOf(a), person(v.account)); err != nil {
+	if err := approval.Eligible(*a.Terms, approval.ProposerOf(a), v.person()); err != nil {
 		p.WhyNot, p.mayNot = err.Error()+".", true
 		return
 	}
@@ -296,7 +298,7 @@ func (p *proposalView) offer(s *site, c confirming, read reading, votes []action
 	case p.Until.Over:
 		p.WhyNot = "the deadline has passed."
 	default:
-		p.Decide = tokens
+		p.Decide, p.InPlaceOf = tokens, v.inPlaceOf(a)
 		p.CanApprove, p.WhyNot = p.approvable(read)
 	}
 }

@@ -22,7 +22,7 @@ func (s *site) settling(p *proposalView, c confirming) {
 	if p.Row.State != action.Uncertain {
 		return
 	}
-	if !maySettle(p.Row, person(c.v.account)) {
+	if !maySettle(p.Row, c.v.person()) {
 		p.WhyNot = "it has high impact, so somebody who may approve it, or an operator who is not its owner, settles it."
 		return
 	}

@@ -28,7 +28,9 @@ func Routes() []Route {
 type visit struct {
 	login   auth.Login
 	account auth.Account
-	cookie  string
+	// standsFor are the accounts in whose place the person may vote now.
+	standsFor []auth.Account
+	cookie    string
 }
 
 type entry struct {
@@ -73,6 +75,8 @@ func entries() []entry {
 		post("/account/passkeys/add", (*site).addPasskey),
 		post("/account/passkeys/remove", (*site).removePasskey),
 		post("/account/password", (*site).changePassword),
+		post("/account/delegate", (*site).delegate),
+		post("/account/delegations/end", (*site).endDelegation),
 		get("/people", (*site).persons),
 		get("/people/{id}", (*site).onePerson),
 		post("/people/invite", (*site).invite),
@@ -124,7 +128,8 @@ func (s *site) whoAsks(r *http.Request) (visit, error) {
 	if err != nil {
 		return visit{}, err
 	}
-	return visit{login: login, account: account, cookie: cookies[0].Value}, nil
+	others, err := s.people.StandsFor(r.Context(), account)
+	return visit{login: login, account: account, standsFor: others, cookie: cookies[0].Value}, err
 }
 
 func (s *site) askForLogin(w http.ResponseWriter, r *http.Request) {

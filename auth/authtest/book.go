@@ -23,6 +23,7 @@ type Book struct {
 
 	credentials []auth.Credential
 	invitations []auth.Invitation
+	delegations []auth.Delegation
 }
 
 var _ auth.Book = (*Book)(nil)

@@ -54,7 +54,7 @@ func (t *tx) addGroups(account string, groups []string) error {
 func (s *Store) book(ctx context.Context, fn func(*tx) error) error {
 	err := s.write(ctx, syncFull, fn)
 	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin, auth.ErrNoCredential, auth.ErrCredentialTaken, auth.ErrCloned,
-		auth.ErrNoInvitation, auth.ErrNotManager, auth.ErrLast} {
+		auth.ErrNoInvitation, auth.ErrNotManager, auth.ErrLast, auth.ErrNoDelegation} {
 		if errors.Is(err, answer) {
 			return answer
 		}

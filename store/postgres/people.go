@@ -1,13 +1,15 @@
 package postgres
 
 import (
+	"time"
+
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // person returns an account as far as votes care. One that does not exist is
 // ErrIneligible: it may not do anything. lock is "" or a locking clause.
-func person(c *conn, id, lock string) (action.Person, error) {
+func person(c *conn, id string, now time.Time, lock string) (action.Person, error) {
 	var p action.Person
 	found, err := c.one(func(cur *cursor) error {
 		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: cur.bool()}
@@ -19,9 +21,26 @@ func person(c *conn, id, lock string) (action.Person, error) {
 	if err != nil {
 		return action.Person{}, err
 	}
-	groups, err := groupsOf(c, id)
-	p.Groups = groups
+	if p.Groups, err = groupsOf(c, id); err != nil {
+		return p, err
+	}
+	p.For, err = delegators(c, id, now)
 	return p, err
+}
+
+// delegators are the active people whom somebody stands in for at a time.
+func delegators(c *conn, id string, now time.Time) (out []action.Person, err error) {
+	err = c.query(func(cur *cursor) error {
+		out = append(out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: true})
+		return nil
+	}, `SELECT DISTINCT a.id, a.name, a.tenant, a.principal FROM delegation d JOIN account a ON a.id = d.delegator AND a.tenant = d.tenant
+		WHERE d.delegate = $1 AND d.ended_at IS NULL AND d.starts_at <= $2 AND d.ends_at > $2 AND a.active ORDER BY a.id`, id, now)
+	for i := range out {
+		if err == nil {
+			out[i].Groups, err = groupsOf(c, out[i].ID)
+		}
+	}
+	return out, err
 }
 
 func groupsOf(c *conn, id string) ([]string, error) {
@@ -34,7 +53,7 @@ func groupsOf(c *conn, id string) ([]string, error) {
 // actor returns an account that acts on a row. It must be active and of the
 // row's tenant; to another tenant the row does not exist.
 func (t *tx) actor(row action.Action, id string) (action.Person, error) {
-	who, err := person(t.conn, id, lockVoters)
+	who, err := person(t.conn, id, t.now, lockVoters)
 	if err != nil {
 		return action.Person{}, err
 	}

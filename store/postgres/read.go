@@ -143,9 +143,13 @@ func (s *Store) Votes(ctx context.Context, tenant, id string) (out []action.Vote
 
 // Person returns an account as far as votes care. One of another tenant is
 // ErrNotFound.
-func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		p, err = person(c, id, "")
+func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person, _ error) {
+	err := s.read(ctx, func(c *conn) error {
+		now, err := s.peekClock(c)
+		if err != nil {
+			return err
+		}
+		p, err = person(c, id, now, "")
 		if errors.Is(err, action.ErrIneligible) || err == nil && p.Tenant != tenant {
 			p, err = action.Person{}, action.ErrNotFound
 		}

@@ -44,7 +44,7 @@ func (t *tx) mayStop(stop action.Stop) error {
 	if stop.By == action.ByHost {
 		return nil
 	}
-	who, err := person(t.conn, stop.By, lockVoters)
+	who, err := person(t.conn, stop.By, t.now, lockVoters)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (t *tx) standing(stop action.Stop) (action.Stop, error) {
 }
 
 func (t *tx) mayLift(stop action.Stop, by string) error {
-	who, err := person(t.conn, by, lockVoters)
+	who, err := person(t.conn, by, t.now, lockVoters)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if err != nil {
 			return action.Action{}, err
 		}
-		who, err := person(t.conn, v.Voter, lockVoters)
+		who, err := person(t.conn, v.Voter, t.now, lockVoters)
 		if err != nil {
 			return action.Action{}, err
 		}
@@ -30,6 +30,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if err := t.admit(row, v, who); err != nil {
 			return verbs.Visible(row, err), err
 		}
+		v.For = approval.StandsFor(*row.Terms, approval.ProposerOf(row), who)
 		if err := t.insertVote(row, v); err != nil {
 			return verbs.Visible(row, err), err
 		}
@@ -104,11 +105,12 @@ func (t *tx) tally(row action.Action, lock string) (approval.Standing, error) {
 		return approval.Waiting, err
 	}
 	if lock != "" {
-		if _, err := t.exec("SELECT 1 FROM account WHERE id IN (SELECT voter FROM vote WHERE action_id = $1) ORDER BY id"+lock, row.ID); err != nil {
+		if _, err := t.exec(`SELECT 1 FROM account WHERE id IN (SELECT voter FROM vote WHERE action_id = $1) OR id IN (SELECT d.delegator FROM delegation d
+			JOIN vote v ON v.voter = d.delegate WHERE v.action_id = $1 AND d.ended_at IS NULL) ORDER BY id`+lock, row.ID); err != nil {
 			return approval.Waiting, err
 		}
 	}
-	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, "") }, t.passkey)
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now, "") }, t.passkey)
 }
 
 func votesOf(c *conn, id string) ([]action.Vote, error) {

@@ -54,7 +54,7 @@ func (s *Store) manage(ctx context.Context, id, by string, change func(*tx, auth
 			return auth.ErrNoAccount
 		}
 		tenant := found[0].Tenant
-		who, err := person(t.conn, by)
+		who, err := person(t.conn, by, t.now)
 		if errors.Is(err, action.ErrIneligible) || err == nil && (!who.Active || who.Tenant != tenant) {
 			err = auth.ErrNotManager
 		}

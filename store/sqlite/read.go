@@ -157,7 +157,7 @@ func (s *Store) Votes(ctx context.Context, tenant, id string) (out []action.Vote
 // ErrNotFound.
 func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		p, err = person(c, id)
+		p, err = person(c, id, s.present())
 		if errors.Is(err, action.ErrIneligible) || err == nil && p.Tenant != tenant {
 			p, err = action.Person{}, action.ErrNotFound
 		}

@@ -45,7 +45,7 @@ func (t *tx) mayStop(stop action.Stop) error {
 	if stop.By == action.ByHost {
 		return nil
 	}
-	who, err := person(t.conn, stop.By)
+	who, err := person(t.conn, stop.By, t.now)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (t *tx) standing(stop action.Stop) (action.Stop, error) {
 }
 
 func (t *tx) mayLift(stop action.Stop, by string) error {
-	who, err := person(t.conn, by)
+	who, err := person(t.conn, by, t.now)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if err != nil {
 			return action.Action{}, err
 		}
-		who, err := person(t.conn, v.Voter)
+		who, err := person(t.conn, v.Voter, t.now)
 		if err != nil {
 			return action.Action{}, err
 		}
@@ -26,6 +26,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if err := t.admit(row, v, who); err != nil {
 			return verbs.Visible(row, err), err
 		}
+		v.For = approval.StandsFor(*row.Terms, approval.ProposerOf(row), who)
 		if err := t.insertVote(row, v); err != nil {
 			return row, err
 		}
@@ -91,7 +92,7 @@ func (t *tx) tally(row action.Action) (approval.Standing, error) {
 	if err != nil {
 		return approval.Waiting, err
 	}
-	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id) }, t.passkey)
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now) }, t.passkey)
 }
 
 func votesOf(c *conn, id string) ([]action.Vote, error) {

@@ -148,8 +148,16 @@ func VoteRecord(row action.Action, v action.Vote) (audit.Record, Facts, Secrets)
 		event = audit.VoteApprove
 	}
 	return about(event, row.State, row, v.Voter),
-		Facts{"method": v.Method, "approvalDigest": v.Digest.String(), "voteDigest": approval.VoteDigest(v).String()},
+		Facts{"method": v.Method, "approvalDigest": v.Digest.String(), "voteDigest": approval.VoteDigest(v).String(), "for": forText(v)},
 		Secrets{"envelope": v.Envelope, "reason": []byte(v.Reason)}
+}
+
+// forText names those whom a voter stood in for, or "".
+func forText(v action.Vote) string {
+	if len(v.For) == 0 {
+		return ""
+	}
+	return ListText(v.For)
 }
 
 // Count moves the row when the vote decides; false where it does not.
