@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"flag"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -58,6 +59,8 @@ func es6Doubles(yield func(float64) bool) {
 	}
 }
 
+var es6Lines = flag.Int("es6", 1_000_000, "how many lines of the published sequence of numbers to print: a power of ten up to 100 million")
+
 // TestNumbersPrintAsECMAScriptDoes compares the hashes published for the first
 // lines of the sequence.
 func TestNumbersPrintAsECMAScriptDoes(t *testing.T) {
@@ -67,10 +70,13 @@ func TestNumbersPrintAsECMAScriptDoes(t *testing.T) {
 		10_000:    "b9f7a8e75ef22a835685a52ccba7f7d6bdc99e34b010992cbc5864cd12be6892",
 		100_000:   "22776e6d4b49fa294a0d0f349268e5c28808fe7e0cb2bcbe28f63894e494d4c7",
 		1_000_000: "49415fee2c56c77864931bd3624faad425c3c577d6d74e89a83bc725506dad16",
+
+		10_000_000:  "b9f8a44a91d46813b21b9602e72f112613c91408db0b8341fb94603d9db135e0",
+		100_000_000: "0f7dda6b0837dde083c5d6b896f7d62340c8a2415b0c7121d83145e08a755272",
 	}
-	last := 1_000_000
+	last := *es6Lines
 	if testing.Short() {
-		last = 100_000
+		last = min(last, 100_000)
 	}
 	sum, lines := sha256.New(), 0
 	var line []byte
