@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 		"notes-mcp": notesServer,
 		"mcp-call":  mcpCall,
 		"sleep-ms":  sleepMS,
+		"mcp-tap":   mcpTap,
 	})
 }
 
