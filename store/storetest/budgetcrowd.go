@@ -14,13 +14,13 @@ import (
 
 // testBudgetCrowd lets many callers take from the same windows at once and
 // compares the sums at the end; between, no window may be over its limit.
-func testBudgetCrowd(t *testing.T, b *bench, steps int) {
+func testBudgetCrowd(t *testing.T, b *bench, steps int, seed uint64) {
 	spend := action.Limit{Name: "spend", Window: action.Day, Scope: "[]", Currency: "USD", Most: int64(steps) * 15}
 	var reserved, posted atomic.Int64
 	var wg sync.WaitGroup
 	for n := range budgetWorkers {
 		wg.Go(func() {
-			rnd := rand.New(rand.NewPCG(uint64(n), 7))
+			rnd := rand.New(rand.NewPCG(uint64(n), seed))
 			for range steps / budgetWorkers / 2 { // a begin and an end each
 				take := spend
 				take.Amount = rnd.Int64N(100)

@@ -15,10 +15,14 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 )
 
-// budgetStepsVariable sets how many random steps limits are tried with.
+// budgetStepsVariable sets how many random steps limits are tried with, and
+// budgetSeedVariable which; half of the steps are those of one caller, in
+// ledgers of at most budgetLedger steps.
 const (
 	budgetStepsVariable = "VERBATIM_BUDGET_STEPS"
+	budgetSeedVariable  = "VERBATIM_BUDGET_SEED"
 	defaultBudgetSteps  = 600
+	budgetLedger        = 50_000
 	budgetWorkers       = 8
 )
 
@@ -28,19 +32,16 @@ const (
 func testBudgets(t *testing.T, open Open) {
 	t.Parallel()
 	steps := sized(t, budgetStepsVariable, defaultBudgetSteps)
-	t.Run("one caller", func(t *testing.T) {
-		t.Parallel()
-		l := newLedger(prepare(t, open))
-		for i := range steps / 2 {
-			if err := l.step(i%500 == 499); err != nil {
-				t.Fatalf("step %d: %v", i, err)
-			}
-		}
-		t.Logf("%d steps of one caller: %v", steps/2, l.done)
-	})
+	seed := uint64(sized(t, budgetSeedVariable, 1))
+	for part, left := 0, steps/2; left > 0; part, left = part+1, left-budgetLedger {
+		t.Run(fmt.Sprintf("one caller, part %d", part), func(t *testing.T) {
+			t.Parallel()
+			testLedger(t, prepare(t, open), min(left, budgetLedger), seed+uint64(part)<<32)
+		})
+	}
 	t.Run("many callers", func(t *testing.T) {
 		t.Parallel()
-		testBudgetCrowd(t, prepare(t, open), steps/2)
+		testBudgetCrowd(t, prepare(t, open), steps/2, seed)
 	})
 	for name, spoil := range map[string]func(verbatim.Store) verbatim.Store{
 		"a limit is forgotten now and then": func(s verbatim.Store) verbatim.Store { return &forgetful{Store: s} },
@@ -48,7 +49,7 @@ func testBudgets(t *testing.T, open Open) {
 	} {
 		t.Run("a store where "+name+" is seen", func(t *testing.T) {
 			t.Parallel()
-			l := newLedger(prepare(t, open))
+			l := newLedger(prepare(t, open), seed)
 			l.store = spoil(l.store)
 			for range 20 * defaultBudgetSteps {
 				if l.step(false) != nil {
@@ -58,6 +59,19 @@ func testBudgets(t *testing.T, open Open) {
 			t.Fatal("the planted bug was not seen")
 		})
 	}
+}
+
+func testLedger(t *testing.T, b *bench, steps int, seed uint64) {
+	l := newLedger(b, seed)
+	for i := range steps {
+		if err := l.step(i%500 == 499); err != nil {
+			t.Fatalf("seed %d, step %d: %v", seed, i, err)
+		}
+	}
+	if err := l.compareAll(); err != nil {
+		t.Fatalf("seed %d, at the end: %v", seed, err)
+	}
+	t.Logf("%d steps of one caller: %v", steps, l.done)
 }
 
 type forgetful struct {
@@ -111,8 +125,8 @@ type ledger struct {
 // tally is one window as it should be.
 type tally struct{ most, reserved, posted int64 }
 
-func newLedger(b *bench) *ledger {
-	return &ledger{bench: b, store: b.store, rnd: rand.New(rand.NewPCG(1, 2)), most: map[string]int64{"calls": 12, "spend": 5000},
+func newLedger(b *bench, seed uint64) *ledger {
+	return &ledger{bench: b, store: b.store, rnd: rand.New(rand.NewPCG(seed, 2)), most: map[string]int64{"calls": 12, "spend": 5000},
 		touched: map[window]*tally{}, done: map[string]int{}}
 }
 
