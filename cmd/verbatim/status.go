@@ -36,7 +36,11 @@ func statusCommand(s streams) *cobra.Command {
 }
 
 func printOverview(cmd *cobra.Command, s streams, o daemon.Overview) error {
-	fmt.Fprintf(s.out, "page: %s\n\n", o.Page)
+	fmt.Fprintf(s.out, "page: %s\n", o.Page)
+	if o.StoreBytes > 0 {
+		fmt.Fprintf(s.out, "store: %.1f MiB\n", float64(o.StoreBytes)/(1<<20))
+	}
+	fmt.Fprintln(s.out)
 	if len(o.Counts) == 0 {
 		fmt.Fprintln(s.out, "nothing is open")
 	}

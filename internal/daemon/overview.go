@@ -35,6 +35,8 @@ type Overview struct {
 	Stops   []Stop   `json:"stops"`
 	Windows []Window `json:"windows"`
 	Orphans []Orphan `json:"orphans"` // passkeys of no use at the page's origin
+	// StoreBytes is what the home's own store takes on the disk.
+	StoreBytes int64 `json:"storeBytes,omitempty"`
 }
 
 // maxWindows bounds the windows of an overview; those that end last come
@@ -43,7 +45,7 @@ const maxWindows = 200
 
 func (d *Daemon) overview(r *http.Request) (any, error) {
 	gate, ctx := d.cfg.Gate, r.Context()
-	out := Overview{Page: d.state.Page, Counts: []Count{}, Stops: []Stop{}, Windows: []Window{}}
+	out := Overview{Page: d.state.Page, StoreBytes: d.storeBytes(), Counts: []Count{}, Stops: []Stop{}, Windows: []Window{}}
 	now, err := gate.Now(ctx)
 	if err != nil {
 		return nil, err
