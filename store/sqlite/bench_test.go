@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 )
 
 // BenchmarkBegin is one durable commit point: alone, and with many callers
@@ -25,6 +26,7 @@ func BenchmarkBegin(b *testing.B) {
 			run := func() {
 				a := call
 				a.ID = rand.Text()
+				a.Fingerprint = canon.Sum([]byte(a.ID)) // another request each time
 				if _, err := s.Begin(context.Background(), action.Start{Action: a, Lease: time.Hour}); err != nil {
 					b.Error(err)
 				}

@@ -103,11 +103,14 @@ func (t *tx) begin(a action.Action, payload sealed, limits []action.Limit) (acti
 // free looks for what a new row would collide with: its id, its key, and for
 // a mutation that may run an uncertain row with the same fingerprint.
 func (t *tx) free(a action.Action) (action.Action, error) {
-	row, err := t.store.load(t.conn, a.ID)
-	if err == nil {
-		return row, action.ErrState
+	n, err := t.number("SELECT count(*) FROM action WHERE id = ?", a.ID)
+	if err == nil && n > 0 {
+		var row action.Action
+		if row, err = t.store.load(t.conn, a.ID); err == nil {
+			return row, action.ErrState
+		}
 	}
-	if !errors.Is(err, action.ErrNotFound) {
+	if err != nil {
 		return action.Action{}, err
 	}
 	if row, err := t.keyHolder(a); err != nil {
@@ -155,11 +158,11 @@ func (t *tx) claimKey(a action.Action) error {
 // attempt is being sent again is as uncertain as before, and nothing
 // supersedes it while it is.
 func (t *tx) uncertain(a action.Action) (action.Action, error) {
-	if !a.Mutation {
+	if !a.Mutation || !t.store.memory.mayFly(a.Fingerprint) {
 		return action.Action{}, nil
 	}
 	row, err := t.store.loadWhere(t.conn, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
-		AND (a.state = 'uncertain' AND a.id NOT IN (
+		AND a.state IN ('uncertain', 'executing') AND (a.state = 'uncertain' AND a.id NOT IN (
 			WITH RECURSIVE named (id) AS (
 				SELECT ? UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
 			SELECT id FROM named)

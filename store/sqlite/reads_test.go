@@ -112,9 +112,13 @@ func TestHalfAFrameEndsTheJournal(t *testing.T) {
 	for i := range 3 {
 		read(t, s, fmt.Sprintf("read_%d", i))
 	}
-	whole, err := os.ReadFile(path + "-reads1")
-	if err != nil {
-		t.Fatal(err)
+	var whole []byte
+	for _, suffix := range journals { // a busy machine may have begun the second
+		b, err := os.ReadFile(path + suffix)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		whole = append(whole, b...)
 	}
 	base := filepath.Join(t.TempDir(), "base.db")
 	copyFiles(t, path, base, "", "-wal")
