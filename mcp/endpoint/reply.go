@@ -15,11 +15,11 @@ type reply struct {
 	control *http.ResponseController
 	stream  bool          // the client takes streams
 	broken  chan struct{} // closed when the client can no longer be written to
-	quit    chan struct{}
 
 	queue queue
 
 	mu     sync.Mutex
+	quiet  *time.Timer       // until a comment keeps the stream alive; nil for a client without streams
 	events *wire.EventWriter // nil until the stream has begun
 	ended  bool
 }
@@ -44,10 +44,12 @@ const (
 )
 
 func newReply(w http.ResponseWriter, stream bool) *reply {
-	r := &reply{w: w, control: http.NewResponseController(w), stream: stream, broken: make(chan struct{}), quit: make(chan struct{})}
+	r := &reply{w: w, control: http.NewResponseController(w), stream: stream, broken: make(chan struct{})}
 	r.queue.drained = sync.NewCond(&r.queue.mu)
 	if stream {
-		go r.keepAlive()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.quiet = time.AfterFunc(quietFor, r.keepAlive)
 	}
 	return r
 }
@@ -177,28 +179,23 @@ func status(m *wire.Message, modern bool) int {
 }
 
 func (r *reply) keepAlive() {
-	tick := time.NewTicker(quietFor)
-	defer tick.Stop()
-	for {
-		select {
-		case <-r.quit:
-			return
-		case <-tick.C:
-		}
-		r.mu.Lock()
-		if !r.ended {
-			r.begin()
-			r.write(r.events.KeepAlive)
-		}
-		r.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
 	}
+	r.begin()
+	r.write(r.events.KeepAlive)
+	r.quiet.Reset(quietFor)
 }
 
 // close ends the reply: nothing is written any more.
 func (r *reply) close() {
-	close(r.quit)
 	r.mu.Lock()
 	r.ended = true
+	if r.quiet != nil {
+		r.quiet.Stop()
+	}
 	r.mu.Unlock()
 	r.settled() // the response belongs to its handler
 }

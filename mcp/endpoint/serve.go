@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ func fault(w http.ResponseWriter, status int, id wire.ID, code wire.Code, text s
 
 // post takes one message.
 func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, "the content type must be application/json")
 		return
 	}
@@ -77,9 +78,25 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
 	e.legacy(w, r, who, m)
 }
 
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
+}
+
+// bodyRoom is the room that a body gets before any of it is there: what it
+// says that it is, if that is not much.
+func bodyRoom(length int64) []byte {
+	return make([]byte, 0, min(max(length, 0), 64<<10)+bytes.MinRead) // so that its end is seen without more
+}
+
 // message reads the body: one strictly parsed message.
 func (e *Endpoint) message(w http.ResponseWriter, r *http.Request) (*wire.Message, bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(e.cfg.Limits.Frame)))
+	read := bytes.NewBuffer(bodyRoom(r.ContentLength))
+	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, int64(e.cfg.Limits.Frame)))
+	body := read.Bytes()
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		refuse(w, http.StatusRequestEntityTooLarge, "the message is larger than the limit; nothing was done")
@@ -205,9 +222,15 @@ func (e *Endpoint) exchange(w http.ResponseWriter, r *http.Request, s *hub.Sessi
 }
 
 func accepts(r *http.Request, kind string) bool {
-	all := strings.Join(r.Header.Values("Accept"), ",")
+	all := r.Header.Get("Accept")
+	if values := r.Header.Values("Accept"); len(values) > 1 {
+		all = strings.Join(values, ",")
+	}
+	if strings.Contains(all, kind) || strings.Contains(all, "*/*") {
+		return true
+	}
 	family, _, _ := strings.Cut(kind, "/")
-	return strings.Contains(all, kind) || strings.Contains(all, "*/*") || strings.Contains(all, family+"/*")
+	return strings.Contains(all, family+"/*")
 }
 
 // get holds a session's stream for what belongs to no request.

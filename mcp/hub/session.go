@@ -80,7 +80,12 @@ func (h *Hub) Legacy(c Caller) *Session {
 func (h *Hub) Once(c Caller) *Session { return h.session(c, modern) }
 
 func (h *Hub) session(c Caller, e era) *Session {
-	s := &Session{hub: h, caller: c, era: e, can: map[string]bool{}, live: map[string]*trip{}, asked: map[string]debt{}, follows: map[string]bool{}}
+	s := &Session{hub: h, caller: c, era: e, live: make(map[string]*trip, 1)}
+	if e == modern { // it lasts for one request, and that has an end of its own
+		s.end, s.stop = h.end, func() {}
+		return s
+	}
+	s.can, s.asked, s.follows = map[string]bool{}, map[string]debt{}, map[string]bool{}
 	s.end, s.stop = context.WithCancel(h.end)
 	return s
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,13 +28,13 @@ func (l *Line) answer(ctx context.Context, m *wire.Message, r *http.Response, t 
 		l.stop() // whoever asks next makes a new session
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errSession)
 	}
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	kind, err := mediaType(r.Header.Get("Content-Type"))
 	var a *wire.Message
 	switch {
 	case err == nil && kind == "text/event-stream" && r.StatusCode == http.StatusOK:
 		a, err = l.events(ctx, r.Body, m.ID(), t)
 	case err == nil && kind == "application/json":
-		a, err = single(r.Body, m.ID(), l.cfg.Limits)
+		a, err = single(r, m.ID(), l.cfg.Limits)
 	default:
 		err = errKind
 	}
@@ -62,17 +63,28 @@ func refusedWith(status int) error {
 	return fmt.Errorf("%w: the server answers with status %d", execute.ErrLost, status)
 }
 
+func mediaType(text string) (string, error) {
+	if text == "application/json" || text == "text/event-stream" {
+		return text, nil
+	}
+	kind, _, err := mime.ParseMediaType(text)
+	return kind, err
+}
+
+// maxRoom bounds what a body gets before any of it is there.
+const maxRoom = 64 << 10
+
 // single reads a body that is one message.
-func single(body io.Reader, id wire.ID, limits wire.Limits) (*wire.Message, error) {
+func single(r *http.Response, id wire.ID, limits wire.Limits) (*wire.Message, error) {
 	limit := int64(limits.MaxFrame)
 	if limit <= 0 {
 		limit = wire.DefaultMaxFrame
 	}
-	text, err := io.ReadAll(io.LimitReader(body, limit+1))
-	if err != nil {
+	text := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), maxRoom)+bytes.MinRead))
+	if _, err := text.ReadFrom(io.LimitReader(r.Body, limit+1)); err != nil {
 		return nil, err
 	}
-	m, err := wire.Parse(text, limits)
+	m, err := wire.Parse(text.Bytes(), limits)
 	if err != nil {
 		return nil, err
 	}

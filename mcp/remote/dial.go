@@ -84,12 +84,10 @@ func New(cfg Config) (*Line, error) {
 		secure.RootCAs = pool
 	}
 	dialer := &net.Dialer{Timeout: connectTime}
-	l := &Line{cfg: cfg, greetings: make(chan struct{}), replying: make(chan struct{}, maxReplies), http: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: secure, TLSHandshakeTimeout: connectTime,
+	l := &Line{cfg: cfg, greetings: make(chan struct{}), replying: make(chan struct{}, maxReplies),
+		http: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: secure, TLSHandshakeTimeout: connectTime,
 			ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: 64 << 10, MaxIdleConnsPerHost: 64,
-			IdleConnTimeout: 90 * time.Second, DisableCompression: true, ForceAttemptHTTP2: true},
-	}}
+			IdleConnTimeout: 90 * time.Second, DisableCompression: true, ForceAttemptHTTP2: true}}
 	l.end, l.stop = context.WithCancel(context.Background())
 	return l, nil
 }

@@ -21,7 +21,7 @@ import (
 // Line is a connection to one server in one era. It is safe for concurrent use.
 type Line struct {
 	cfg  Config
-	http *http.Client
+	http *http.Transport // alone: it follows no redirects and keeps no cookies
 	next atomic.Int64
 
 	end  context.Context // until Close or the loss of the session
@@ -103,7 +103,7 @@ func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
 	}
-	response, err := l.http.Do(request)
+	response, err := l.http.RoundTrip(request)
 	if err == nil {
 		if response.StatusCode == http.StatusUnauthorized && l.cfg.Refused != nil {
 			l.cfg.Refused(credential)
@@ -231,7 +231,7 @@ func (l *Line) farewell() {
 	if _, err := l.own(ctx, request.Header); err != nil {
 		return
 	}
-	if response, err := l.http.Do(request); err == nil {
+	if response, err := l.http.RoundTrip(request); err == nil {
 		response.Body.Close()
 	}
 }

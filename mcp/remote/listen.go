@@ -92,7 +92,7 @@ func (l *Line) get(ctx context.Context, last string) (*http.Response, error) {
 	if _, err := l.own(ctx, request.Header); err != nil {
 		return nil, err
 	}
-	response, err := l.http.Do(request)
+	response, err := l.http.RoundTrip(request)
 	if err != nil {
 		return nil, plain(err)
 	}
