@@ -119,3 +119,8 @@ screenshots: build ## every page of the demo, light and dark, desk and phone: bi
 long-tamper: ## everything done to one record of 10,000, before both checkers; 1,000 kills of the sequencer
 	VERBATIM_TAMPER_LEAVES=10000 go test -count=1 -timeout 90m -v -run Nothing ./examples/verifier
 	VERBATIM_SEQUENCE_KILLS=1000 go test -count=1 -timeout 60m -v -run KilledSequencer ./store/sqlite
+
+.PHONY: long-fuzz
+
+long-fuzz: ## every fuzz target until it has had two million executions
+	scripts/long-fuzz
