@@ -47,7 +47,7 @@ const maxWords = 64 << 10
 // around fills in what stands around a proposal: what came before it, what
 // limits leave, what is stopped, and what the agent itself wrote.
 func (s *site) around(ctx context.Context, p *proposalView, read reading) error {
-	p.Words = s.words(read)
+	p.Agents = s.words(read)
 	a := read.row
 	if a.State.Terminal() || a.State == action.Uncertain || a.State == action.Executing {
 		return nil

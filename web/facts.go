@@ -115,6 +115,7 @@ type resultView struct {
 	Detail     []display.Piece
 	Comparison string
 	IsError    bool
+	Open       bool // it has not ended
 	At         moment
 	Output     []display.Piece
 	Size       string
@@ -128,7 +129,7 @@ func (s *site) result(a action.Action, masks display.Masks) *resultView {
 	}
 	r := a.Result
 	view := &resultView{Code: r.Code, Evidence: evidenceWord(r.Evidence), Comparison: r.Comparison,
-		IsError: r.IsError, At: s.when(r.At), Size: many(len(r.Output), "byte", "bytes")}
+		IsError: r.IsError, Open: !a.State.Terminal(), At: s.when(r.At), Size: many(len(r.Output), "byte", "bytes")}
 	if r.Detail != "" {
 		view.Detail = display.TextMasked(r.Detail, masks)
 	}

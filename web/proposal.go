@@ -48,7 +48,10 @@ type proposalView struct {
 	Latest    moment // the hard end of both clocks
 	Earlier   *earlierView
 	Room      []roomView
-	Words     *wordsView
+	Agents    *wordsView
+	Words     headings
+	Sent      bool   // the tool may have been told, and nobody knows how it ended
+	Next      string // what happens now, where it is not plain
 	Folded    string // what is folded, "" if nothing
 	Shown     string
 	Who       []string // must agree
@@ -153,6 +156,7 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	}
 	read := s.read(a)
 	p := proposalView{base: s.base(v, display.Plain(read.headline()), ""), ID: a.ID, Row: a, Headline: read.headline(),
+		Words: headingsOf(a), Sent: a.State == action.Uncertain, Next: nextWords[a.State],
 		State: rowWord(a), Impact: impactWord(a, read.tool), Pending: a.State == action.PendingApproval, Ended: a.State.Terminal(),
 		Hash: a.Hash.String(), Who: requirementWords(a.Terms), Result: s.result(a, read.masks),
 		Single: count == 1 && owns(a, person(v.account))}

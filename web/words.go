@@ -168,3 +168,37 @@ func many(n int, one, more string) string {
 	}
 	return fmt.Sprintf("%d %s", n, more)
 }
+
+// headings are what the parts of a proposal are called.
+type headings struct{ Title, Column, Why string }
+
+func headingsOf(a action.Action) headings {
+	h := headings{"What will run", "Will run", "Why a person is asked"}
+	switch {
+	case a.State == action.Executing:
+		h.Title, h.Column = "What is running", "Runs"
+	case a.State == action.Uncertain:
+		h.Title, h.Column = "What may have run", "Sent"
+	case a.State == action.Succeeded, a.State == action.ReconciledSucceeded:
+		h.Title, h.Column = "What ran", "Ran"
+	case a.State.Terminal():
+		h.Title, h.Column = "What was decided on", "Decided on"
+	}
+	switch a.Decision.Effect {
+	case "allow":
+		h.Why = "Why it was allowed"
+	case "deny":
+		h.Why = "Why it was denied"
+	}
+	return h
+}
+
+// nextWords say what happens now.
+var nextWords = map[action.State]string{
+	action.Approved:  "It runs at once if the agent still waits for it, or else when the agent asks for it again.",
+	action.Claimed:   "It is being checked once more and is about to run.",
+	action.Executing: "It is running. It can no longer be withdrawn.",
+	action.Denied:    "It did not run, and it will not.",
+	action.Expired:   "Nobody decided in time. The agent may ask again.",
+	action.Revoked:   "It did not run. The agent may ask again.",
+}

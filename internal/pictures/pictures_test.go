@@ -129,8 +129,38 @@ func TestScreenshots(t *testing.T) {
 	photograph(t, ctx, s, into, []shot{{"sign-in", "/login"}})
 	all := pages(t, ctx, s)
 	photograph(t, ctx, s, into, all)
+	forReadme(t, ctx, s, into, all[1].path)
 	walk(t, ctx, s, all)
 	photograph(t, ctx, s, into, []shot{{"approved", all[1].path}, {"settled", all[2].path}, {"found-again", "/actions?q=12%2C000&by=me"}})
+}
+
+// forReadme writes the two pictures of README: the beginning of a proposal, as
+// much as fits a desk by day and a phone by night.
+func forReadme(t *testing.T, ctx context.Context, s show, into, path string) {
+	t.Helper()
+	for _, v := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"readme-desk", "light", 1160, 760}, {"readme-phone", "dark", 360, 760}} {
+		as(t, ctx, v.scheme)
+		do(t, ctx, chromedp.EmulateViewport(v.width, v.height), chromedp.Navigate(s.page+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(into, v.name+".png"), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// as makes the browser prefer light or dark.
+func as(t *testing.T, ctx context.Context, scheme string) {
+	t.Helper()
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // walk is what a new user does: approve what waits, find it again, settle
@@ -151,10 +181,7 @@ func photograph(t *testing.T, ctx context.Context, s show, into string, all []sh
 	t.Helper()
 	for _, v := range variants {
 		do(t, ctx, chromedp.EmulateViewport(v.width, v.height, chromedp.EmulateScale(v.scale)))
-		if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}}); err != nil {
-			t.Fatal(err)
-		}
+		as(t, ctx, v.scheme)
 		for _, p := range all {
 			do(t, ctx, chromedp.Navigate(s.page+p.path), chromedp.WaitVisible(chromedp.CSS("main h1")))
 			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
