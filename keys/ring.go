@@ -88,11 +88,18 @@ func (r *Ring) Sealer() (*Sealer, error) {
 	if r.sealer != nil {
 		return r.sealer, nil
 	}
-	secrets, err := r.load(Sealing)
+	path := filepath.Join(r.dir, string(Sealing)+".key")
+	list, err := readSealKeys(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := r.create(path); err != nil {
+			return nil, fmt.Errorf("make %s key: %w", Sealing, err)
+		}
+		list, err = readSealKeys(path)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if r.sealer, err = NewSealer(secrets...); err != nil {
+	if r.sealer, err = sealerOf(list); err != nil {
 		return nil, err
 	}
 	return r.sealer, nil
@@ -112,6 +119,14 @@ func (r *Ring) load(p Purpose) ([][]byte, error) {
 }
 
 func readKeys(path string) ([][]byte, error) {
+	text, err := readKeyFile(path, maxKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	return parseKeys(path, text)
+}
+
+func readKeyFile(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open key file: %w", err)
@@ -124,14 +139,14 @@ func readKeys(path string) ([][]byte, error) {
 	if err := private(path, info); err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxKeyFile {
+	if !info.Mode().IsRegular() || info.Size() > most {
 		return nil, fmt.Errorf("key file %s is not a plain short file", path)
 	}
 	text := make([]byte, info.Size())
 	if n, err := file.ReadAt(text, 0); n != len(text) {
 		return nil, fmt.Errorf("read key file %s: %w", path, err)
 	}
-	return parseKeys(path, text)
+	return text, nil
 }
 
 func parseKeys(path string, text []byte) ([][]byte, error) {

@@ -21,12 +21,14 @@ const (
 	nonceSize   = 12
 	headerSize  = 1 + keyIDSize + nonceSize
 	keySize     = 32
-	maxTenants  = 1024 // data keys kept in memory; more are derived again
 )
 
 // ErrSealed is returned for bytes that do not open: changed, moved to another
 // tenant, row or field, or sealed with a key that the ring no longer has.
 var ErrSealed = errors.New("sealed bytes do not open")
+
+// ErrErased is the ErrSealed of a row whose key was destroyed.
+var ErrErased = fmt.Errorf("%w: the key of the row was destroyed", ErrSealed)
 
 // Place says what sealed bytes belong to. Bytes that are moved to another
 // place do not open there.
@@ -36,36 +38,35 @@ type Place struct {
 	Field  string
 }
 
-// Sealer seals and opens payloads. Each tenant has a data key of its own,
-// derived from the file key, and each row a key derived from that, so that
-// random nonces stay unique. It is safe for concurrent use.
+// Sealer seals and opens payloads. Each tenant has a data key of its own, and
+// each row a key that is derived from it, so that random nonces stay unique
+// and the key of one row can be destroyed ([Ring.Erase]). It is safe for
+// concurrent use.
 type Sealer struct {
+	mu      sync.RWMutex // held for writing while rows are erased
 	current *fileKey
 	byID    map[[keyIDSize]byte]*fileKey
 }
 
-// fileKey is one key of the file with the tenants' data keys made from it.
-type fileKey struct {
-	id      [keyIDSize]byte
-	secret  []byte
-	mu      sync.Mutex
-	tenants map[string][]byte // guarded by mu
-}
-
 // NewSealer makes a sealer of 32-byte keys. The first seals; all open.
 func NewSealer(keys ...[]byte) (*Sealer, error) {
-	if len(keys) == 0 {
-		return nil, errors.New("a sealer needs a key")
-	}
-	s := &Sealer{byID: make(map[[keyIDSize]byte]*fileKey, len(keys))}
+	list := make([]*fileKey, len(keys))
 	for i, secret := range keys {
 		k, err := newFileKey(secret)
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 {
-			s.current = k
-		}
+		list[i] = k
+	}
+	return sealerOf(list)
+}
+
+func sealerOf(list []*fileKey) (*Sealer, error) {
+	if len(list) == 0 {
+		return nil, errors.New("a sealer needs a key")
+	}
+	s := &Sealer{current: list[0], byID: make(map[[keyIDSize]byte]*fileKey, len(list))}
+	for _, k := range list {
 		s.byID[k.id] = k
 	}
 	return s, nil
@@ -79,11 +80,25 @@ func newFileKey(secret []byte) (*fileKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("derive key id: %w", err)
 	}
-	return &fileKey{id: [keyIDSize]byte(id), secret: append([]byte(nil), secret...), tenants: map[string][]byte{}}, nil
+	return &fileKey{id: [keyIDSize]byte(id), secret: append([]byte(nil), secret...), nodes: map[node]seed{{}: seed(secret)}}, nil
 }
 
 // KeyID names the key that seals now, in hex.
-func (s *Sealer) KeyID() string { return hex.EncodeToString(s.current.id[:]) }
+func (s *Sealer) KeyID() string { return hex.EncodeToString(s.sealing().id[:]) }
+
+// sealing is the key that seals now.
+func (s *Sealer) sealing() *fileKey {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.current
+}
+
+func (s *Sealer) named(id [keyIDSize]byte) (*fileKey, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	k, ok := s.byID[id]
+	return k, ok
+}
 
 // Seal encrypts plain for one place.
 func (s *Sealer) Seal(at Place, plain []byte) ([]byte, error) {
@@ -106,11 +121,15 @@ func (s *Sealer) Open(at Place, sealed []byte) ([]byte, error) {
 // Row seals and opens the fields of one row without deriving its key for
 // each. One goroutine uses it.
 func (s *Sealer) Row(tenant, row string) (*RowSealer, error) {
-	gcm, err := s.current.cipher(tenant, row)
+	current := s.sealing()
+	gcm, err := current.cipher(tenant, row)
+	if errors.Is(err, ErrErased) { // it seals nothing and opens nothing
+		return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row}, key: s.current, gcm: gcm}, nil
+	return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row}, key: current, gcm: gcm}, nil
 }
 
 // RowSealer is a [Sealer] for the fields of one row.
@@ -123,7 +142,7 @@ type RowSealer struct {
 
 // Seal encrypts plain for one field.
 func (r *RowSealer) Seal(field string, plain []byte) ([]byte, error) {
-	if err := r.use(r.sealer.current); err != nil {
+	if err := r.use(r.sealer.sealing()); err != nil {
 		return nil, err
 	}
 	r.at.Field = field
@@ -139,7 +158,7 @@ func (r *RowSealer) Open(field string, sealed []byte) ([]byte, error) {
 	if len(sealed) < headerSize || sealed[0] != sealVersion {
 		return nil, fmt.Errorf("%w: unknown form", ErrSealed)
 	}
-	key, ok := r.sealer.byID[[keyIDSize]byte(sealed[1:])]
+	key, ok := r.sealer.named([keyIDSize]byte(sealed[1:]))
 	if !ok {
 		return nil, fmt.Errorf("%w: key %x is not in the ring", ErrSealed, sealed[1:1+keyIDSize])
 	}
@@ -177,12 +196,13 @@ func bound(sealed []byte, at Place) []byte {
 	return out
 }
 
+// cipher derives the key of one row. It fails with ErrErased.
 func (k *fileKey) cipher(tenant, row string) (cipher.AEAD, error) {
-	data, err := k.tenant(tenant)
-	if err != nil {
-		return nil, err
+	leaf, ok := k.leaf(tenant, row)
+	if !ok {
+		return nil, ErrErased
 	}
-	secret, err := hkdf.Key(sha256.New, data, nil, "verbatim row "+row, keySize)
+	secret, err := hkdf.Key(sha256.New, leaf[:], nil, "verbatim row "+row, keySize)
 	if err != nil {
 		return nil, fmt.Errorf("derive row key: %w", err)
 	}
@@ -195,20 +215,4 @@ func (k *fileKey) cipher(tenant, row string) (cipher.AEAD, error) {
 		return nil, fmt.Errorf("row key: %w", err)
 	}
 	return gcm, nil
-}
-
-func (k *fileKey) tenant(name string) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if key, ok := k.tenants[name]; ok {
-		return key, nil
-	}
-	key, err := hkdf.Key(sha256.New, k.secret, nil, "verbatim tenant "+name, keySize)
-	if err != nil {
-		return nil, fmt.Errorf("derive tenant key: %w", err)
-	}
-	if len(k.tenants) < maxTenants {
-		k.tenants[name] = key
-	}
-	return key, nil
 }
