@@ -40,6 +40,10 @@ type Config struct {
 	// ReadReceipts has reads get one, too: it costs them a look into the log.
 	ReadReceipts bool
 
+	// EraseKeys destroys the keys that payloads of rows are sealed with, such as
+	// keys.Ring.Erase; nil: nothing can be erased.
+	EraseKeys func(rows ...keys.Place) error
+
 	PolicyTimeout time.Duration // default 1 s, 10 ms to 10 s
 	// ResolveTimeout bounds the transforms and resolvers of one call; the
 	// default is 10 s, the range 10 ms to 1 min.

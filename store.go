@@ -85,6 +85,14 @@ type Store interface {
 	// open and uncertain actions are kept. A key that is forgotten is new.
 	ForgetKeys(ctx context.Context, keep time.Duration) (int, error)
 
+	// Erase destroys what tells of the arguments of an action that has ended:
+	// its payload, proposal hash, targets, internal reason, and the salts of
+	// its records. The records stay. An operator may, or any active account of
+	// the tenant where there is none; else ErrIneligible. One that has not ended
+	// is ErrState; one that is erased already comes back as it is. The key of
+	// its payload is not the store's to destroy ([Config.Erase]).
+	Erase(ctx context.Context, tenant, id, account, reason string) (action.Action, error)
+
 	// SetPolicy notes the digest of the rules that apply to a tool and
 	// returns the policy version: the digest with the tool's epoch, which
 	// moves only when the digest does.

@@ -47,6 +47,10 @@ type Action struct {
 	Payload  Payload
 	Result   *Result // nil until the action has ended
 
+	// ErasedAt is when what tells of the arguments was destroyed: payload,
+	// proposal hash, targets and internal reason are empty then. Zero: never.
+	ErasedAt time.Time
+
 	// Leaf is the record that the verb which returned this row has written, as
 	// it stands in the log or, without its number yet, will. It is nil in rows
 	// that were only read.

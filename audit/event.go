@@ -24,6 +24,7 @@ const (
 	ActionSettled   = "action_reconciled" // what was uncertain is known
 	CallerLeft      = "caller_left"       // nobody waits for the answer
 	PolicyChanged   = "policy_changed"    // a tool's rules have another digest
+	ActionErased    = "action_erased"     // its payload and salts were destroyed
 	Stopped         = "stopped"           // an operator froze a kind of action
 	Resumed         = "resumed"           // and lifted it
 	Restored        = "restored"          // a backup was put back; what came after it is lost
@@ -45,7 +46,7 @@ const (
 func Events() []string {
 	return []string{InputRejected, ReadAllowed, HandoffAllowed, ActionDenied, ActionSuspended, VoteApprove,
 		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionCutOff, ActionClaimed, ClaimDenied,
-		ActionStarted, ActionResent, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, PolicyChanged,
+		ActionStarted, ActionResent, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, ActionErased, PolicyChanged,
 		Stopped, Resumed, Restored, KeysForgotten, AccountAdded, AccountDisabled, AccountEnabled, GroupsChanged,
 		InvitationMade, InvitationEnded, DelegationMade, DelegationEnded, PasswordChanged,
 		PasskeyAdded, PasskeyRemoved}

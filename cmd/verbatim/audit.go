@@ -21,7 +21,7 @@ func auditCommand(s streams) *cobra.Command {
 
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(auditList(s), auditShow(s), auditVerify(s), auditBundle(s), auditExport(s), auditCheckpoint(s), auditKeys(s))
+	c.AddCommand(auditList(s), auditShow(s), auditVerify(s), auditBundle(s), auditExport(s), auditErase(s), auditCheckpoint(s), auditKeys(s))
 	return c
 }
 

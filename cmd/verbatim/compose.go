@@ -37,6 +37,8 @@ type parts struct {
 	catalogs sync.Mutex // one writer of the catalog file at a time
 	sequence *audit.Sequencer
 	receipts *keys.Signer
+
+	eraseKeys func(...keys.Place) error
 }
 
 // store is a store with its accounts.
@@ -63,7 +65,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 		return nil, err
 	}
 	p.gate, err = verbatim.New(verbatim.Config{Store: p.store, Tools: noTools{}, Policy: p.policy,
-		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, Log: log})
+		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, EraseKeys: p.eraseKeys, Log: log})
 	if err != nil {
 		p.close()
 		return nil, err
@@ -80,6 +82,7 @@ func (p *parts) open() error {
 	if err != nil {
 		return err
 	}
+	p.eraseKeys = ring.Erase
 	votes, err := ring.Signer(keys.Votes)
 	if err != nil {
 		return err

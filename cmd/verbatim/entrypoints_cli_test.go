@@ -54,6 +54,7 @@ var cliEntries = map[string][][]string{
 	"audit export":             {{"audit", "export", "exported"}},
 	"witness":                  {{"witness"}},
 	"witness key":              {{"witness", "key", "--dir", "w", "--name", "w"}},
+	"audit erase":              {{"audit", "erase", "ID", "--reason", "x"}},
 	"audit checkpoint":         {{"audit", "checkpoint"}},
 	"audit keys":               {{"audit", "keys"}},
 	"store":                    {{"store"}},

@@ -198,6 +198,9 @@ var libraryEntries = map[string]struct {
 	"Room": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Room(ctx, &catalog.Tool{Name: a.Tool}, a)
 	}, nil},
+	"Erase": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.Erase(ctx, a.Tenant, a.ID, "ada", "x")
+	}, nil},
 	"Evidence": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Evidence(ctx, a.Tenant, a.ID, true)
 	}, nil},

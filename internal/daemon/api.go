@@ -25,6 +25,7 @@ func (d *Daemon) api() http.Handler {
 	mux.HandleFunc("GET /v1/actions/{id}/evidence", answer(d.evidence))
 	mux.HandleFunc("POST /v1/actions/{id}/vote", answer(d.vote))
 	mux.HandleFunc("POST /v1/actions/{id}/revoke", answer(d.revoke))
+	mux.HandleFunc("POST /v1/actions/{id}/erase", answer(d.erase))
 	mux.HandleFunc("POST /v1/actions/{id}/settle", answer(d.settle))
 	mux.HandleFunc("GET /v1/records", answer(d.records))
 	mux.HandleFunc("GET /v1/overview", answer(d.overview))

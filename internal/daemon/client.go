@@ -156,6 +156,12 @@ func (c *Client) Revoke(ctx context.Context, id string, w Withdrawal) (out Detai
 	return out, read(body, err, &out)
 }
 
+// Erase destroys what tells of the arguments of an action that has ended.
+func (c *Client) Erase(ctx context.Context, id string, w Withdrawal) (out Detail, err error) {
+	body, err := c.post(ctx, "/v1/actions/"+url.PathEscape(id)+"/erase", w)
+	return out, read(body, err, &out)
+}
+
 // Settle says what became of an uncertain action.
 func (c *Client) Settle(ctx context.Context, id string, s Settlement) (out Detail, err error) {
 	body, err := c.post(ctx, "/v1/actions/"+url.PathEscape(id)+"/settle", s)

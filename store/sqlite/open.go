@@ -209,7 +209,7 @@ func (s *Store) connect() (*conn, error) {
 		return nil, err
 	}
 	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
-	for _, pragma := range []string{"foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF",
+	for _, pragma := range []string{"secure_delete = ON", "foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF",
 		"cell_size_check = ON", "temp_store = MEMORY"} {
 		if err := db.Exec("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, c.close())

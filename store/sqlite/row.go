@@ -17,7 +17,7 @@ const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, 
 	a.definition, a.mutation, a.high_impact, a.state, a.fence, a.lease_until, a.attempt, a.created_at, a.updated_at,
 	a.deadline, a.fingerprint, a.hash, a.targets, a.evidence, a.changes, a.key, a.supersedes, a.caller_gone, a.model,
 	a.call_id, a.effect, a.code, a.reason, a.public_reason, a.result_mode, a.policy_version, a.rules,
-	a.ended_at, a.end_error, a.end_evidence, a.end_code, a.end_detail, a.end_comparison,
+	a.ended_at, a.end_error, a.end_evidence, a.end_code, a.end_detail, a.end_comparison, a.erased_at,
 	p.raw, p.requested, p.args, p.preview, p.result,
 	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
 
@@ -152,6 +152,7 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 	ended := c.time()
 	result := action.Result{IsError: c.bool(), Evidence: c.text(), Code: c.text(), Detail: c.text(), Comparison: c.text(),
 		At: ended}
+	a.ErasedAt = c.time()
 	err = errors.Join(err, s.scanPayload(c, &a, &result))
 	if !ended.IsZero() {
 		a.Result = &result

@@ -18,6 +18,9 @@ var ErrMismatch = errors.New("the arguments do not hash to the proposal hash")
 // Verify computes the proposal hash of a row again. A row without arguments
 // and without a hash is a call that was denied before there was a snapshot.
 func Verify(a action.Action) error {
+	if !a.ErasedAt.IsZero() && a.Payload.Args == "" && a.State.Terminal() {
+		return nil
+	}
 	err := rehash(a)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrTampered, err)

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// Erase destroys what tells of the arguments of an action that has ended.
+// When it returns without an error, the file and its journal no longer hold
+// it, in freed space either.
+func (s *Store) Erase(ctx context.Context, tenant, id, account, reason string) (action.Action, error) {
+	out, err := s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
+		row, err := s.loadWhere(t.conn, "WHERE a.tenant = ? AND a.id = ?", tenant, id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		if err := t.mayLift(action.Stop{Tenant: tenant}, account); err != nil {
+			return verbs.Visible(row, err), err
+		}
+		if !row.ErasedAt.IsZero() {
+			return row, nil
+		}
+		m, err := verbs.Erase(row, t.now, account, reason)
+		if err != nil {
+			return row, err
+		}
+		return t.erase(row, m)
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, s.emptyJournal(ctx)
+}
+
+func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
+	steps := []struct {
+		sql  string
+		args []any
+	}{
+		{`UPDATE action SET erased_at = ?, fingerprint = NULL, hash = NULL, targets = '[]', evidence = '[]', changes = '[]', reason = '',
+			end_detail = '' WHERE id = ?`, []any{t.now, row.ID}},
+		{`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, result = NULL
+			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{row.ID}},
+		{"UPDATE event SET salt = NULL WHERE action_id = ?", []any{row.ID}},
+	}
+	for _, step := range steps {
+		if _, err := t.exec(step.sql, step.args...); err != nil {
+			return action.Action{}, fmt.Errorf("erase: %w", err)
+		}
+	}
+	if m.To.Terms != nil {
+		if _, err := t.exec("UPDATE approval SET nonce = ?, preview = NULL WHERE action_id = ?", m.To.Terms.Nonce, row.ID); err != nil {
+			return action.Action{}, fmt.Errorf("erase: %w", err)
+		}
+	}
+	var err error
+	m.To.Leaf, err = t.recorded(m.Record, m.Facts, m.Secrets)
+	return m.To, err
+}
+
+// emptyJournal writes what is in the journal into the file and cuts it to
+// nothing, so that no earlier state of a page is left in it. Readers may keep
+// it busy for a moment.
+func (s *Store) emptyJournal(ctx context.Context) (err error) {
+	c, err := s.connect()
+	if err != nil {
+		return fmt.Errorf("empty the journal: %w", err)
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	for until := time.Now().Add(busyTimeout); ; {
+		busy := true
+		err := c.query(func(cur *cursor) error { busy = cur.bool(); return nil }, "PRAGMA wal_checkpoint(TRUNCATE)")
+		if err == nil && !busy {
+			return nil
+		}
+		if err != nil && !errors.Is(err, sqlite3.BUSY) && !errors.Is(err, sqlite3.LOCKED) {
+			return fmt.Errorf("empty the journal: %w", err)
+		}
+		if ctx.Err() != nil || time.Now().After(until) {
+			return errors.New("empty the journal: somebody reads it; erase again")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
