@@ -124,3 +124,8 @@ long-tamper: ## everything done to one record of 10,000, before both checkers; 1
 
 long-fuzz: ## every fuzz target until it has had two million executions
 	scripts/long-fuzz
+
+.PHONY: long-soak
+
+long-soak: ## three gateways on one PostgreSQL under load and random faults, 30 minutes
+	VERBATIM_SOAK=30m go test -count=1 -timeout 60m -v -run Flat ./internal/soak

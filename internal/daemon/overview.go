@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -37,6 +38,9 @@ type Overview struct {
 	Orphans []Orphan `json:"orphans"` // passkeys of no use at the page's origin
 	// StoreBytes is what the home's own store takes on the disk.
 	StoreBytes int64 `json:"storeBytes,omitempty"`
+	// What the process itself takes, for a program that watches.
+	Goroutines int    `json:"goroutines"`
+	HeapBytes  uint64 `json:"heapBytes"` // in use
 }
 
 // maxWindows bounds the windows of an overview; those that end last come
@@ -45,7 +49,9 @@ const maxWindows = 200
 
 func (d *Daemon) overview(r *http.Request) (any, error) {
 	gate, ctx := d.cfg.Gate, r.Context()
-	out := Overview{Page: d.state.Page, StoreBytes: d.storeBytes(), Counts: []Count{}, Stops: []Stop{}, Windows: []Window{}}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	out := Overview{Goroutines: runtime.NumGoroutine(), HeapBytes: memory.HeapInuse, Page: d.state.Page, StoreBytes: d.storeBytes(), Counts: []Count{}, Stops: []Stop{}, Windows: []Window{}}
 	now, err := gate.Now(ctx)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -89,6 +90,9 @@ func (l *link) discover(ctx context.Context) error {
 		return err
 	}
 	answer, err := l.Ask(ctx, m, gate.Trip{})
+	if err == nil && offersAgain(answer) {
+		answer, err = l.Ask(ctx, m, gate.Trip{})
+	}
 	switch {
 	case over(l):
 		return fmt.Errorf("the server ended when it was greeted: %w", errors.Join(err, errOtherEra))
@@ -103,11 +107,26 @@ func (l *link) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(versions, func(raw []byte) bool { text, _ := wire.Text(raw); return text == modernVersion }) {
+	if !speaks(versions) {
 		return errOtherEra
 	}
 	l.hello = answer.Result()
 	return nil
+}
+
+// offersAgain: the server refused the version, and names it among those that
+// it speaks (MCP 2026-07-28, UnsupportedProtocolVersion).
+func offersAgain(answer *wire.Message) bool {
+	code, _, err := answer.Member("/error/code")
+	if answer.Kind() != wire.KindError || err != nil || string(code) != strconv.Itoa(int(wire.CodeUnsupportedVersion)) {
+		return false
+	}
+	list, err := answer.Elements("/error/data/supported")
+	return err == nil && speaks(list)
+}
+
+func speaks(versions [][]byte) bool {
+	return slices.ContainsFunc(versions, func(raw []byte) bool { text, _ := wire.Text(raw); return text == modernVersion })
 }
 
 func (l *link) initialize(ctx context.Context) error {
