@@ -59,6 +59,10 @@ type Book interface {
 	// AccountByID returns an account, active or not, or ErrNoAccount.
 	AccountByID(ctx context.Context, id string) (Account, error)
 
+	// AccountBySubject returns the account of somebody at an identity provider,
+	// active or not, or ErrNoAccount.
+	AccountBySubject(ctx context.Context, issuer, subject string) (Account, error)
+
 	// SetPassword replaces the hash and the time of an account's password and
 	// ends all its logins. It fails with ErrNoAccount.
 	SetPassword(ctx context.Context, id, hash string, at time.Time) error

@@ -69,6 +69,9 @@ type NewPasskey struct {
 	// id, Nonce).
 	Password string
 	By       Assertion
+	// Login authorizes the first passkey of an account of an identity provider:
+	// it must be fresh.
+	Login Login
 }
 
 // AddPasskey registers a passkey. It fails like Check for a wrong password,
@@ -87,7 +90,9 @@ func (a *Accounts) AddPasskey(ctx context.Context, site passkey.Site, n NewPassk
 	if len(have) >= MaxPasskeys {
 		return Credential{}, ErrTooMany
 	}
-	if len(have) == 0 {
+	if len(have) == 0 && n.Account.PasswordHash == "" {
+		err = a.FreshFrom(n.Login, n.Account, FreshLogin)
+	} else if len(have) == 0 {
 		err = a.samePerson(ctx, n.Account, n.Password)
 	} else {
 		err = a.Assert(ctx, site, n.Account, Challenge(ToAddPasskey, n.Account.ID, n.Nonce), n.By)

@@ -103,6 +103,7 @@ func (s *site) addView(c confirming) addView {
 		view.Allow, view.Challenge = s.allow(c), encode(auth.Challenge(auth.ToAddPasskey, c.v.account.ID, nonce))
 		view.Elsewhere = view.Allow == ""
 	}
+	s.byLogin(&view.confirmView, c)
 	view.Token = s.formToken(c.v, auth.ToAddPasskey, nonce)
 	return view
 }
@@ -116,7 +117,7 @@ func (s *site) addPasskey(w http.ResponseWriter, r *http.Request, v visit) {
 	names := []string{"token", "name", "nonce", "new_credential", "new_client", "new_attestation"}
 	if c.needsPasskey() {
 		names = append(names, byPasskey[1:]...)
-	} else {
+	} else if !c.byLogin() {
 		names = append(names, "password")
 	}
 	fields, err := readForm(r, names...)
@@ -124,7 +125,7 @@ func (s *site) addPasskey(w http.ResponseWriter, r *http.Request, v visit) {
 		s.badForm(w, v)
 		return
 	}
-	n := auth.NewPasskey{Account: v.account, Name: fields["name"], Nonce: fields["nonce"], Password: fields["password"]}
+	n := auth.NewPasskey{Account: v.account, Name: fields["name"], Nonce: fields["nonce"], Password: fields["password"], Login: v.login}
 	for name, into := range map[string]*[]byte{"new_credential": &n.Created.ID, "new_client": &n.Created.ClientData, "new_attestation": &n.Created.Attestation} {
 		if *into, err = decode(fields[name]); err != nil {
 			s.badForm(w, v)
@@ -160,7 +161,7 @@ func (s *site) removePasskey(w http.ResponseWriter, r *http.Request, v visit) {
 // and keeps the person signed in with a new login.
 func (s *site) changePassword(w http.ResponseWriter, r *http.Request, v visit) {
 	c, err := s.readConfirmed(r, v, "new", "again")
-	if err != nil || !s.own(c, toChangePassword) {
+	if err != nil || v.account.PasswordHash == "" || !s.own(c, toChangePassword) {
 		s.badForm(w, v)
 		return
 	}

@@ -61,6 +61,9 @@ type People interface {
 	Invited(ctx context.Context, code string) (auth.Invitation, error)
 	Invitations(ctx context.Context, tenant string) ([]auth.Invitation, error)
 	Withdraw(ctx context.Context, by auth.Account, token canon.Digest) error
+	LoginFrom(ctx context.Context, tenant string, who auth.Identity) (token string, account auth.Account, err error)
+	SignVoteAfter(ctx context.Context, login auth.Login, account auth.Account, v action.Vote) (action.Vote, error)
+	FreshFrom(login auth.Login, account auth.Account, most time.Duration) error
 	StandsFor(ctx context.Context, who auth.Account) ([]auth.Account, error)
 	Delegations(ctx context.Context, tenant string) ([]auth.Delegation, error)
 	Delegate(ctx context.Context, by auth.Account, to string, from, until time.Time, reason string) (auth.Delegation, error)
@@ -70,7 +73,8 @@ type People interface {
 
 var _ People = (*auth.Accounts)(nil)
 
-// Config is what New needs. Every field but Now is required.
+// Config is what New needs. Every field but Now, Provider and Tenant is
+// required.
 type Config struct {
 	Gate   Gate
 	People People
@@ -83,6 +87,9 @@ type Config struct {
 	// Host and Origin headers that are accepted, and the flags of cookies.
 	Origin string
 	Now    func() time.Time // nil means time.Now
+	// Provider signs people in elsewhere, into Tenant; nil: nobody does.
+	Provider Provider
+	Tenant   string
 }
 
 // ErrConfig is returned for a configuration that is not complete or safe.
@@ -97,7 +104,10 @@ type site struct {
 	now    func() time.Time
 	key    []byte // of form tokens; a restart makes open forms stale
 	once   *once
-	pages  map[string]*template.Template
+
+	provider Provider // nil: there is none
+	tenant   string   // of those who come from it
+	pages    map[string]*template.Template
 
 	reads    reads        // of whoever is answered; the zero reads are English, in UTC
 	passkeys passkey.Site // the zero Site where the origin cannot have any
@@ -108,6 +118,9 @@ func New(c Config) (http.Handler, error) {
 	if c.Gate == nil || c.People == nil || c.Tools == nil {
 		return nil, fmt.Errorf("%w: gate, people and tools are required", ErrConfig)
 	}
+	if c.Provider != nil && c.Tenant == "" {
+		return nil, fmt.Errorf("%w: who comes from a provider needs a tenant", ErrConfig)
+	}
 	at, err := origin.Parse(c.Origin)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
@@ -115,7 +128,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, now: c.Now, key: make([]byte, 32)}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32)}
 	rand.Read(s.key)
 	if valid, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
 		s.passkeys = valid

@@ -25,6 +25,11 @@ type confirmView struct {
 	Nonce     string
 	Token     string
 	Elsewhere bool // there is a passkey, but not for this page
+	// ByLogin: the person's sign-in at the identity provider stands for them, if
+	// it is Fresh.
+	ByLogin bool
+	Fresh   bool
+	Proved  moment
 }
 
 // confirming is who confirms: the account with its passkeys.
@@ -60,8 +65,17 @@ func (s *site) confirm(c confirming, ident, label string, challenge func(nonce s
 		view.Challenge, view.Elsewhere = encode(challenge(view.Nonce)), view.Allow == ""
 		about = append(about, view.Nonce)
 	}
+	s.byLogin(&view, c)
 	view.Token = s.formToken(c.v, about...)
 	return view
+}
+
+// byLogin fills in what a form says to somebody whose sign-in stands for them.
+func (s *site) byLogin(view *confirmView, c confirming) {
+	view.ByLogin = c.byLogin()
+	if view.ByLogin {
+		view.Fresh, view.Proved = s.people.FreshFrom(c.v.login, c.v.account, auth.FreshLogin) == nil, s.when(c.v.login.Proved())
+	}
 }
 
 // byPasskey are the fields that the page's script fills in.
@@ -82,6 +96,10 @@ func (s *site) readConfirmed(r *http.Request, v visit, names ...string) (confirm
 		return confirmed{}, err
 	}
 	names = append(slices.Clone(names), "token")
+	if c.byLogin() {
+		fields, err := readForm(r, names...)
+		return confirmed{confirming: c, fields: fields}, err
+	}
 	if !c.needsPasskey() {
 		fields, err := readForm(r, append(names, "password")...)
 		return confirmed{confirming: c, fields: fields}, err
@@ -122,6 +140,9 @@ func (s *site) prove(ctx context.Context, c confirmed, purpose, subject string) 
 		}
 		return err
 	}
+	if c.byLogin() {
+		return s.people.FreshFrom(c.v.login, c.v.account, auth.FreshLogin)
+	}
 	account, err := s.people.Check(ctx, c.v.account.Name, c.fields["password"])
 	if err == nil && account.ID != c.v.account.ID {
 		err = auth.ErrCredentials
@@ -137,6 +158,8 @@ func unproved(w http.ResponseWriter, err error) (status int, text string) {
 		return http.StatusForbidden, "This passkey may have been copied: its counter went back. Remove it, and make a new one. Nothing was changed."
 	case errors.Is(err, auth.ErrNoCredential), errors.Is(err, keys.ErrAssertion):
 		return http.StatusForbidden, "The passkey did not confirm this. Nothing was changed."
+	case errors.Is(err, auth.ErrOldLogin):
+		return http.StatusForbidden, "Your sign-in is too old for this. Sign in again at your identity provider, and decide within five minutes. Nothing was changed."
 	case errors.Is(err, auth.ErrPasskeyNeeded):
 		return http.StatusForbidden, "You have a passkey: use it. Nothing was changed."
 	}

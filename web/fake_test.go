@@ -37,6 +37,7 @@ var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 type fakeGate struct {
 	mu       sync.Mutex
 	accounts *auth.Accounts
+	now      func() time.Time
 	actions  []action.Action
 	votes    []action.Vote
 	records  []audit.Record
@@ -136,6 +137,8 @@ func (g *fakeGate) Vote(ctx context.Context, v action.Vote) (action.Action, erro
 		return *a, action.ErrIneligible
 	case slices.ContainsFunc(g.votes, func(o action.Vote) bool { return o.ActionID == v.ActionID && o.Voter == v.Voter }):
 		return *a, action.ErrVoted
+	case v.Approve && !approval.SteppedUp(*a, v, g.clock()):
+		return *a, action.ErrStepUp
 	}
 	v.At, v.For = start, approval.StandsFor(*a.Terms, approval.ProposerOf(*a), who)
 	g.votes = append(g.votes, v)
@@ -175,6 +178,13 @@ func (g *fakeGate) Records(_ context.Context, f audit.Filter) ([]audit.Record, e
 		}
 	}
 	return out, g.fail
+}
+
+func (g *fakeGate) clock() time.Time {
+	if g.now == nil {
+		return start
+	}
+	return g.now()
 }
 
 func (g *fakeGate) change(id string, to func(*action.Action)) {
@@ -286,7 +296,7 @@ func emptyBench(t *testing.T, actions ...action.Action) *bench {
 	if b.accounts, err = authtest.Accounts(b.book, b.clock.Now, 1); err != nil {
 		t.Fatal(err)
 	}
-	b.gate.accounts = b.accounts
+	b.gate.accounts, b.gate.now = b.accounts, b.clock.Now
 	b.site, err = web.New(web.Config{Gate: b.gate, People: b.accounts, Tools: tools, Origin: origin, Now: b.clock.Now})
 	if err != nil {
 		t.Fatal(err)

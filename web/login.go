@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/seed-de4804fb/verbatim/auth"
@@ -15,7 +16,8 @@ type loginView struct {
 	Error string
 	Done  string
 	// Passkey is nil where browsers make none for this page.
-	Passkey *signInView
+	Passkey  *signInView
+	Provider string // identity provider; "" if there is none
 	// Outside says that a link from elsewhere led here: browsers leave the
 	// cookie of a login out then.
 	Outside bool
@@ -34,7 +36,7 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 func (s *site) loginView(r *http.Request, next string) loginView {
-	return loginView{base: s.base(visit{}, "Sign in", ""), Next: next, Passkey: s.signInWith(),
+	return loginView{base: s.base(visit{}, "Sign in", ""), Next: next, Passkey: s.signInWith(), Provider: s.providerName(),
 		Outside: r.Method == http.MethodGet && next != "/" && r.Header.Get("Sec-Fetch-Site") == "cross-site"}
 }
 
@@ -95,10 +97,22 @@ func (s *site) noAccounts(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case err != nil:
 		s.broken(w, visit{})
-	case n == 0:
+	case n == 0 && s.provider == nil:
 		s.render(w, http.StatusServiceUnavailable, "setup", s.base(visit{}, "Set up first", ""))
 	default:
 		return false
 	}
 	return true
+}
+
+// providerName is how people know the identity provider, or "".
+func (s *site) providerName() string {
+	if s.provider == nil {
+		return ""
+	}
+	at, err := url.Parse(s.provider.Issuer())
+	if err != nil {
+		return s.provider.Issuer()
+	}
+	return at.Host
 }

@@ -52,6 +52,8 @@ func entries() []entry {
 		open(get("/login", (*site).loginPage)),
 		open(post("/login", (*site).logIn)),
 		open(post("/login/passkey", (*site).logInWithPasskey)),
+		open(get("/login/oidc", (*site).toProvider)),
+		open(get(CallbackPath, (*site).fromProvider)),
 		open(get("/join", (*site).joinPage)),
 		open(post("/join", (*site).join)),
 		open(post("/join/passkey", (*site).joinWithPasskey)),

@@ -109,6 +109,9 @@ func (s *site) sign(ctx context.Context, v visit, b ballot, vote action.Vote) (a
 		vote.Nonce = b.fields["nonce"]
 		return s.people.SignVoteWith(ctx, s.passkeys, v.account, vote, b.by)
 	}
+	if b.byLogin() {
+		return s.people.SignVoteAfter(ctx, v.login, v.account, vote)
+	}
 	return s.people.SignVote(ctx, v.account.Name, b.fields["password"], vote)
 }
 

@@ -51,6 +51,11 @@ func (b *Book) AccountByID(_ context.Context, id string) (auth.Account, error) {
 	return b.find(func(a auth.Account) bool { return a.ID == id })
 }
 
+// AccountBySubject implements auth.Book.
+func (b *Book) AccountBySubject(_ context.Context, issuer, subject string) (auth.Account, error) {
+	return b.find(func(a auth.Account) bool { return subject != "" && a.Issuer == issuer && a.Subject == subject })
+}
+
 func (b *Book) find(is func(auth.Account) bool) (auth.Account, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
-	"github.com/seed-de4804fb/verbatim/web"
 )
 
 func serveCommand(s streams) *cobra.Command {
@@ -144,6 +143,6 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 		Attach: p.attach(func() string { return page }),
 		Pages: func(at string) (http.Handler, error) {
 			page = at // before anything serves
-			return web.New(web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: at})
+			return p.pages(ctx, at)
 		}})
 }

@@ -31,6 +31,8 @@ type Config struct {
 	// KeepKeys is how long idempotency keys are kept after their action has
 	// ended, at least.
 	KeepKeys time.Duration
+	// OIDC is nil where people have accounts of this home alone.
+	OIDC *OIDC
 	// Servers are MCP servers by name.
 	Servers map[string]Server
 	// Endpoint is nil where only wrap reaches the servers.
@@ -208,6 +210,9 @@ func (c Config) files() []*string {
 	}
 	if c.TLS != nil {
 		out = append(out, &c.TLS.Cert, &c.TLS.Key)
+	}
+	if c.OIDC != nil {
+		out = append(out, &c.OIDC.Secret.File)
 	}
 	if c.Postgres != nil {
 		out = append(out, &c.Postgres.DSN.File)

@@ -114,6 +114,8 @@ func libraries() []Library {
 		{"github.com/cedar-policy/cedar-go", []string{"policy/cedar/..."}},
 		{"github.com/anishathalye/porcupine", []string{"store/storetest"}},
 		{"github.com/cockroachdb/apd/v3", []string{"resolve"}},
+		{"github.com/coreos/go-oidc/v3", []string{"auth/idp"}},
+		{"github.com/go-jose/go-jose/v4", []string{"internal/idptest"}}, // a provider for tests
 		{"github.com/go-webauthn/webauthn", []string{"auth/passkey"}},
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/...", "catalog/sqltable"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
@@ -124,6 +126,7 @@ func libraries() []Library {
 		{"golang.org/x/crypto", []string{"auth/..."}},
 		{"golang.org/x/mod", []string{"audit", "internal/daemon"}},
 		{"golang.org/x/net/idna", []string{"schema", "resolve", "catalog"}},
+		{"golang.org/x/oauth2", []string{"auth/idp"}},
 		{"golang.org/x/sys", []string{"cmd/...", "internal/..."}},
 		{"golang.org/x/term", []string{"cmd/..."}},
 		{"golang.org/x/text", []string{"auth/...", "schema", "resolve", "identity", "catalog", "web/...", "internal/lookalike"}},

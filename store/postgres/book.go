@@ -72,10 +72,15 @@ func (s *Store) AccountByID(ctx context.Context, id string) (auth.Account, error
 	return s.account(ctx, "WHERE id = $1", id)
 }
 
-func (s *Store) account(ctx context.Context, where, arg string) (auth.Account, error) {
+// AccountBySubject returns the account of somebody at an identity provider.
+func (s *Store) AccountBySubject(ctx context.Context, issuer, subject string) (auth.Account, error) {
+	return s.account(ctx, "WHERE issuer = $1 AND subject = $2 AND subject <> ''", issuer, subject)
+}
+
+func (s *Store) account(ctx context.Context, where string, args ...any) (auth.Account, error) {
 	var found []auth.Account
 	err := s.read(ctx, func(c *conn) (err error) {
-		found, err = accounts(c, where, arg)
+		found, err = accounts(c, where, args...)
 		return err
 	})
 	if err != nil {
