@@ -129,3 +129,8 @@ long-fuzz: ## every fuzz target until it has had two million executions
 
 long-soak: ## three gateways on one PostgreSQL under load and random faults, 30 minutes
 	VERBATIM_SOAK=30m go test -count=1 -timeout 60m -v -run Flat ./internal/soak
+
+.PHONY: bench-audit
+
+bench-audit: ## what the signed log costs: commits, sequencing, verification of a million records
+	go test -tags bench -count=1 -v -timeout 20m -run '^TestAudit$$' ./internal/auditbench

@@ -7,16 +7,12 @@
 // It prints one JSON document. Exit code 0: everything holds; 1: something
 // does not; 2: the command line is wrong.
 
-import { createHash, createHmac, createPublicKey, verify as verifySignature } from "node:crypto";
+import { createHmac, createPublicKey, hash, verify as verifySignature } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const sha256 = (...parts) => {
-  const h = createHash("sha256");
-  for (const p of parts) h.update(p);
-  return h.digest();
-};
+const sha256 = (...parts) => hash("sha256", Buffer.concat(parts.map((p) => Buffer.from(p))), "buffer");
 
 class Refused extends Error {}
 const refuse = (why) => { throw new Refused(why); };
@@ -154,7 +150,7 @@ const LEAF = Buffer.from([0]);
 const NODE = Buffer.from([1]);
 
 export const leafHash = (bytes) => sha256(LEAF, bytes);
-export const nodeHash = (left, right) => sha256(NODE, left, right);
+export const nodeHash = (left, right) => hash("sha256", Buffer.concat([NODE, left, right], 65), "buffer");
 
 // Tree computes a root from the left (RFC 6962 2.1).
 export class Tree {

@@ -15,7 +15,13 @@ type Evidence struct {
 }
 
 func (d *Daemon) evidence(r *http.Request) (any, error) {
-	text, err := d.cfg.Gate.Evidence(r.Context(), d.cfg.Tenant, r.PathValue("id"), r.URL.Query().Get("payload") == "true")
+	payload := r.URL.Query().Get("payload") == "true"
+	if payload {
+		if err := d.showable(r); err != nil {
+			return nil, err
+		}
+	}
+	text, err := d.cfg.Gate.Evidence(r.Context(), d.cfg.Tenant, r.PathValue("id"), payload)
 	switch {
 	case errors.Is(err, action.ErrNotFound):
 		return nil, refuse(http.StatusNotFound, "there is no record of such an action")
@@ -25,4 +31,20 @@ func (d *Daemon) evidence(r *http.Request) (any, error) {
 		return nil, refuse(http.StatusInternalServerError, err.Error()+"; run verbatim store check")
 	}
 	return Evidence{Bundle: string(text)}, err
+}
+
+// showable refuses payloads of a tool with secret members: a record commits to
+// whole texts, so that nothing inside one can be masked.
+func (d *Daemon) showable(r *http.Request) error {
+	a, err := d.cfg.Gate.Action(r.Context(), d.cfg.Tenant, r.PathValue("id"))
+	if errors.Is(err, action.ErrNotFound) { // a read has no payload
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t, known := d.cfg.Tools(a.Tool); known && len(t.Secrets) > 0 {
+		return refuse(http.StatusForbidden, "the catalog marks members of this tool as secret, and a payload is shown whole or not at all; ask without it")
+	}
+	return nil
 }
