@@ -71,7 +71,10 @@ func (s *site) around(ctx context.Context, p *proposalView, read reading) error 
 	return s.room(ctx, p, read)
 }
 
-func (p *proposalView) warn(text string) { p.Warnings = append(p.Warnings, text) }
+// warning is what a reader could miss, with where to look.
+type warning struct{ Text, Path, Link string }
+
+func (p *proposalView) warn(text string) { p.Warnings = append(p.Warnings, warning{Text: text}) }
 
 // before says what is like it and took effect.
 func (s *site) before(ctx context.Context, p *proposalView, a action.Action) error {
@@ -93,11 +96,12 @@ func (s *site) before(ctx context.Context, p *proposalView, a action.Action) err
 	}
 	p.Earlier = view
 	if earlier.Same.Succeeded > 0 {
-		p.warn("Exactly this call has succeeded before, " + s.when(earlier.Same.Last).Far + ". If it runs, it happens again.")
+		p.Warnings = append(p.Warnings, warning{"Exactly this call has succeeded before, " + s.when(earlier.Same.Last).Far + ". If it runs, it happens again.",
+			actionPath(earlier.Same.LastID), "See that one"})
 	}
 	if earlier.Uncertain > 0 {
-		p.warn(many(earlier.Uncertain, "action", "actions") + " " + view.On + " " + isAre(earlier.Uncertain) +
-			" uncertain: nobody knows whether it took effect. See what it was before you add to it.")
+		p.Warnings = append(p.Warnings, warning{many(earlier.Uncertain, "action", "actions") + " " + view.On + " " + isAre(earlier.Uncertain) +
+			" uncertain: nobody knows whether it took effect.", "/actions?state=uncertain", "See what it was before you add to it"})
 	}
 	return nil
 }

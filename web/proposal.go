@@ -38,7 +38,7 @@ type proposalView struct {
 	digest   canon.Digest
 
 	Targets   []targetView
-	Warnings  []string
+	Warnings  []warning
 	Rows      []rowView
 	RowsLeft  int
 	Preview   []rowView // members that are compared before the run
@@ -217,7 +217,9 @@ func (p *proposalView) contents(s *site, read reading, all bool) {
 		preview = display.Leaves(read.preview, read.masks)
 	}
 	long, chars := longValues(rows, preview)
-	p.Warnings = warnings(read, rows, preview)
+	for _, text := range warnings(read, rows, preview) {
+		p.warn(text)
+	}
 	spelled := s.spelled(read, rows)
 	rows, from := sources(read.tool, rows)
 	left := max(0, len(rows)-maxRows) + max(0, len(preview)-maxRows)
