@@ -21,7 +21,7 @@ import (
 // fails the test until it stands here.
 var hubEntries = []string{"initialize", "server/discover", "ping", "tools/list", "tools/call", "resources/list",
 	"resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/list",
-	"prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen"}
+	"prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"}
 
 type anyToken struct{ caller hub.Caller }
 

@@ -17,9 +17,12 @@ func methodGames() []asker {
 		out = append(out, asker{class: class, name: name, body: body, status: status, says: "error",
 			headers: []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", strings.ReplaceAll(method, `\u002f`, "/"), "Mcp-Name", honestWeb + "__look"}})
 	}
-	for _, m := range []string{"tools/Call", "tools/calls", "tools//call", "/tools/call", "tools/call/", "TOOLS/CALL", "tools.call", "tasks/get", "tasks/result", "tasks/cancel",
+	for _, m := range []string{"tools/Call", "tools/calls", "tools//call", "/tools/call", "tools/call/", "TOOLS/CALL", "tools.call", "tasks/result",
 		"tasks/list", "sampling/createMessage", "elicitation/create", "roots/list", "initialize", "ping", "logging/setLevel", "resources/subscribe", "notifications/tools/call", "rpc.discover", "$/cancelRequest"} {
 		ask(m, m, "", unknown)
+	}
+	for _, m := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		ask(m+" of somebody else's", m, `"taskId":"evil",`, []int{200, 400})
 	}
 	ask("a task", "tools/call", `"task":{"ttl":1000},`, []int{200, 400})
 	for _, uri := range []string{"file:///etc/passwd", "file:///srv/../etc/passwd", "file:///srv/%2e%2e/etc", "data:text/plain,x", "http://169.254.169.254/", `\\\\host\\share`} {

@@ -149,6 +149,12 @@ func (c *conn) request(ctx context.Context, m *wire.Message) (answer func()) {
 		c.fail(m.ID(), wire.CodeInvalidParams, textNoRule)
 		return
 	}
+	if aboutTask(m.Method()) {
+		if _, ok := c.desk.cfg.Tasks.Server(c.desk.cfg.Session, m); !ok {
+			c.fail(m.ID(), wire.CodeInvalidParams, textNoTask)
+			return
+		}
+	}
 	c.noteEra(m)
 	ctx, f, ok := c.begin(ctx, m)
 	if !ok {

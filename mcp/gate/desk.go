@@ -43,6 +43,8 @@ type Config struct {
 	// States guards what servers give clients to bring back; nil makes one for
 	// this Desk.
 	States *States
+	// Tasks are those that the session was given; nil makes one for this Desk.
+	Tasks *Tasks
 }
 
 func (c *Config) check() error {
@@ -60,6 +62,9 @@ func (c *Config) check() error {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Tasks == nil {
+		c.Tasks = &Tasks{}
 	}
 	if c.States == nil {
 		var err error
@@ -109,11 +114,13 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 	}
 	t := &tools{desk: d, message: m, trip: trip, reload: func() error { return d.roster.Load(ctx) }}
 	through := d.cfg.Gate.Counting(t, d.runs)
-	o, err := through.Call(ctx, d.cfg.Session, proposed)
-	if err != nil {
-		d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
-	}
-	answer := d.answer(m, t, o)
+	answer := d.unlessTask(m, t, func() *wire.Message {
+		o, err := through.Call(ctx, d.cfg.Session, proposed)
+		if err != nil {
+			d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
+		}
+		return d.answer(m, t, o)
+	})
 	if t.asks.Load() {
 		if answer, err = d.cfg.States.Seal(answer, m, d.cfg.Session, d.cfg.Server); err != nil {
 			return d.failure(id, wire.CodeInternal, "the server's answer cannot be read in one way")
@@ -176,6 +183,9 @@ type tools struct {
 	reply atomic.Pointer[wire.Message]
 	// asks: that answer asks the client for input.
 	asks atomic.Bool
+	// early gets the task that the server gave in place of an answer; nil where
+	// the client has no use for one.
+	early chan *wire.Message
 }
 
 // Tool finds a tool of this server by its catalog name.
@@ -233,10 +243,14 @@ func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output,
 		return execute.Output{}, err
 	}
 	out, done, err := output(answer)
-	if !in.Preview() {
-		f.tools.asks.Store(!done)
-		f.tools.reply.Store(answer)
+	if in.Preview() {
+		return out, err
 	}
+	if err == nil && !done && isTask(answer) {
+		return f.task(ctx, answer)
+	}
+	f.tools.asks.Store(!done)
+	f.tools.reply.Store(answer)
 	return out, err
 }
 

@@ -194,7 +194,7 @@ func TestOnlyTheIDOfAPassedRequestChanges(t *testing.T) {
 func TestUnknownMethodsGoNowhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Second)
-	for _, method := range []string{"tasks/get", "Tools/Call", "tools/call2", "x"} {
+	for _, method := range []string{"tasks/list", "Tools/Call", "tools/call2", "x"} {
 		answer := w.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{}}`, method))
 		if answer.Kind() != wire.KindError || member(t, answer, "/error/code") != "-32601" {
 			t.Errorf("%s: %s", method, answer.Bytes())

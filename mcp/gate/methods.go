@@ -19,6 +19,10 @@ var fromClient = map[string]wire.Kind{
 	"prompts/get":              wire.KindRequest,
 	"completion/complete":      wire.KindRequest,
 	"logging/setLevel":         wire.KindRequest,
+	// of the tasks extension, for tasks that the client was given
+	"tasks/get":    wire.KindRequest,
+	"tasks/update": wire.KindRequest,
+	"tasks/cancel": wire.KindRequest,
 
 	"notifications/initialized":        wire.KindNotification,
 	"notifications/progress":           wire.KindNotification,

@@ -19,6 +19,8 @@ type server struct {
 	list string                       // "" is listed
 	// other are results of other methods.
 	other map[string]string
+	// dynamic, if it answers, goes before all of that.
+	dynamic func(m *wire.Message) string
 }
 
 func (s *server) tools() string {
@@ -39,6 +41,9 @@ func (s *server) run() {
 		s.mu.Lock()
 		s.got = append(s.got, string(m.Bytes()))
 		call, other := s.call, s.other[m.Method()]
+		if s.dynamic != nil && other == "" {
+			other = s.dynamic(m)
+		}
 		s.mu.Unlock()
 		if m.Kind() != wire.KindRequest {
 			continue

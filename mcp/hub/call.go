@@ -39,7 +39,7 @@ func (s *Session) call(r *request) *wire.Message {
 	allowed := func(tool string) bool { return !shut && s.caller.may(tool) }
 	d, err := gate.NewDesk(gate.Config{Gate: s.hub.cfg.Gate, Session: s.caller.Session, Server: server, Wait: s.hub.cfg.Wait,
 		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity,
-		States: s.hub.states}, l.roster, &bent{l, s.era}, &s.hub.runs)
+		States: s.hub.states, Tasks: &s.hub.tasks}, l.roster, &bent{l, s.era}, &s.hub.runs)
 	if err != nil {
 		l.server.log.Error("a session is of no use", "error", err)
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
@@ -62,6 +62,15 @@ func (s *Session) Mirrors(ctx context.Context, shown string) []wire.Mirror {
 		return nil
 	}
 	return l.mirrors(name)
+}
+
+// task passes on what a client asks about a task that it was given.
+func (s *Session) task(r *request) *wire.Message {
+	server, ok := s.hub.tasks.Server(s.caller.Session, r.msg)
+	if !ok || !s.caller.sees(server) {
+		return s.failure(r.msg.ID(), wire.CodeInvalidParams, "there is no such task")
+	}
+	return s.forward(r, server, r.msg)
 }
 
 // forward sends a request that is no tool call to one server.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
@@ -60,13 +61,19 @@ func (s *Session) greeting(r *request, version string) (*wire.Message, error) {
 
 // trimmed takes the capabilities out of a greeting that do not pass.
 func trimmed(m *wire.Message) (*wire.Message, error) {
-	var err error
+	tasks, has, err := m.Member(canon.JoinPointer("/result/capabilities/extensions", gate.TasksExtension))
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range []string{"tasks", "experimental", "extensions"} {
 		if m, err = m.Without("/result/capabilities/" + name); err != nil {
 			return nil, err
 		}
 	}
-	return m, nil
+	if !has {
+		return m, nil
+	}
+	return m.WithMember("/result/capabilities/extensions", fmt.Appendf(nil, "{%q:%s}", gate.TasksExtension, tasks))
 }
 
 // offers is what the servers of the session can do together.
@@ -85,6 +92,7 @@ func (s *Session) offers(r *request) []byte {
 			_, found, err := wire.MemberOf(caps, kind)
 			have[kind] = have[kind] || found && err == nil
 		}
+		have["tasks"] = have["tasks"] || s.era == modern && l.era == modern && extends(l.hello)
 	}
 	out := []byte(`{"tools":{"listChanged":true}`)
 	for _, x := range []struct{ kind, says string }{
@@ -95,7 +103,23 @@ func (s *Session) offers(r *request) []byte {
 			out = fmt.Appendf(out, `,%q:%s`, x.kind, x.says)
 		}
 	}
+	if have["tasks"] {
+		out = fmt.Appendf(out, `,"extensions":{%q:{}}`, gate.TasksExtension)
+	}
 	return append(out, '}')
+}
+
+// extends reports whether a greeting declares the tasks extension.
+func extends(hello []byte) bool {
+	at := hello
+	for _, name := range []string{"capabilities", "extensions", gate.TasksExtension} {
+		next, found, err := wire.MemberOf(at, name)
+		if err != nil || !found {
+			return false
+		}
+		at = next
+	}
+	return true
 }
 
 // discover greets a client of the modern era.

@@ -88,6 +88,7 @@ type Hub struct {
 	end     context.Context
 	stop    context.CancelFunc
 	states  *gate.States
+	tasks   gate.Tasks
 
 	mu       sync.Mutex
 	ended    bool

@@ -39,6 +39,10 @@ func methods() map[string]method {
 
 		"server/discover":      {(*Session).discover, onlyModern},
 		"subscriptions/listen": {(*Session).listen, onlyModern},
+
+		"tasks/get":    {(*Session).task, onlyModern},
+		"tasks/update": {(*Session).task, onlyModern},
+		"tasks/cancel": {(*Session).task, onlyModern},
 	}
 }
 
