@@ -273,7 +273,11 @@ func (c *contest) verb(ctx context.Context, store verbatim.Store, in historyInpu
 	case "suspend":
 		return store.Suspend(ctx, a)
 	case "approve", "reject":
-		return store.Vote(ctx, vote(a, []string{ann, bob}[in.Voter], in.Op == "approve"))
+		v := vote(a, []string{ann, bob}[in.Voter], in.Op == "approve")
+		if a.Terms != nil {
+			v.LoginAt = a.Terms.RequestedAt // time stands still
+		}
+		return store.Vote(ctx, v)
 	case "claim":
 		return store.Claim(ctx, a.ID, lease)
 	case "begin":
