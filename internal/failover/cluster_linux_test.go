@@ -45,7 +45,7 @@ func newCluster(t *testing.T, sync bool) *cluster {
 		c.disks[i] = disk(t, filepath.Join(place, names[i]))
 	}
 	first := pgtest.StartIn(t, c.dir(place, 0), "max_connections=120", "shared_buffers=32MB", "max_wal_size=64MB", "min_wal_size=8MB",
-		"wal_keep_size=64MB", "checkpoint_timeout=30s", "wal_sender_timeout=3s", "wal_receiver_timeout=3s",
+		"wal_keep_size=64MB", "checkpoint_timeout=30s", "wal_sender_timeout=15s", "wal_receiver_timeout=15s",
 		"wal_retrieve_retry_interval=100ms", "hot_standby_feedback=off", "max_wal_senders=10", "autovacuum_naptime=20s")
 	c.servers[0] = first
 	for i := range servers {

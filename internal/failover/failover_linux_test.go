@@ -156,12 +156,15 @@ func TestNoFaultMakesACallTakeEffectTwice(t *testing.T) {
 	}
 	v := s.finish(providers)
 	slices.Sort(away)
-	t.Logf("%d faults: %v, gateway stopped past its lease: %d; commits that lied: %d; full disks that ended the primary: %d; gateways started: %d",
-		n, done, s.stops, s.lies, s.fulls, lives(s.gateways))
+	t.Logf("%d faults: %v, gateway stopped past its lease: %d; commits that lied: %d, rows of theirs that others saw: %d; full disks that ended the primary: %d; gateways started: %d",
+		n, done, s.stops, s.lies, v.undone, s.fulls, lives(s.gateways))
 	t.Logf("%d calls, %d rows, %d effects: %v; of the times in which none ran the longest is %s, the middle %s", v.calls, total(v), v.happen, v.rows,
 		away[len(away)-1].Round(time.Millisecond), away[len(away)/2].Round(time.Millisecond))
 	for _, what := range slices.Concat(v.double, v.lost, v.untrue) {
 		t.Error(what)
+	}
+	if v.undone > int(s.lies) {
+		t.Errorf("%d rows that were under way are gone, and %d commits lied", v.undone, s.lies)
 	}
 }
 

@@ -121,13 +121,7 @@ func fullDisk(s *scene) {
 	if err := fill(dir, filler); err != nil {
 		s.Fatal(err)
 	}
-	before := s.servers[s.primary].Said("No space left on device")
-	for end := time.Now().Add(4 * time.Second); s.up(s.primary) && time.Now().Before(end); {
-		time.Sleep(100 * time.Millisecond)
-	}
-	if s.driver != nil && s.servers[s.primary].Said("No space left on device") == before {
-		s.Error("the disk was full, and nobody said so")
-	}
+	s.feltFull()
 	if err := os.Remove(filler); err != nil {
 		s.Fatal(err)
 	}
@@ -137,6 +131,23 @@ func fullDisk(s *scene) {
 		s.servers[s.primary].Restart(s.T)
 	}
 	s.followed()
+}
+
+// feltFull waits until the primary has said that its disk is full, and a
+// moment longer. A history may have ended before, and nobody writes.
+func (s *scene) feltFull() {
+	const what = "No space left on device"
+	before, end := s.servers[s.primary].Said(what), time.Now().Add(20*time.Second)
+	for s.servers[s.primary].Said(what) == before {
+		if time.Now().After(end) || s.driver == nil && time.Now().After(end.Add(-17*time.Second)) {
+			if s.driver != nil {
+				s.Error("the disk was full, and nobody said so")
+			}
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	time.Sleep(2 * time.Second)
 }
 
 // fill writes a file until nothing fits any more.

@@ -23,6 +23,7 @@ type verdict struct {
 	double []string // proposals that took effect more than once
 	lost   []string // answers that did not hold: an end that is another one now, or gone
 	untrue []string // states that contradict the provider or the record
+	undone int      // rows that were under way, as somebody was told, and then were not there
 	rows   map[action.State]int
 	calls  int
 	happen int // effects
@@ -158,6 +159,10 @@ func (v *verdict) answers(rows map[string]action.Action, told map[string][]actio
 	for id, states := range told {
 		now := rows[id].State
 		for _, said := range states {
+			if now == "" && undone(said) {
+				v.undone++
+				break
+			}
 			if !holds(said, now) {
 				v.lost = append(v.lost, fmt.Sprintf("it was told that %s is %s; now it is %q", id, said, now))
 				break
@@ -165,6 +170,11 @@ func (v *verdict) answers(rows map[string]action.Action, told map[string][]actio
 		}
 	}
 }
+
+// undone: a commit that was said to be done and was not can be read by others
+// until a failover takes it back. Whoever asked for it was not told so, and it
+// was not run; what others can have been told of it is that it is under way.
+func undone(said action.State) bool { return said == action.Executing }
 
 // holds reports whether a state may follow one that was told. A caller may be
 // told that it is not known how a run ended whose end is then known after all.

@@ -146,7 +146,7 @@ func (s *Server) PID(t testing.TB) int {
 // of the standby; name is its application_name.
 func (s *Server) Standby(t testing.TB, name string, settings ...string) *Server {
 	t.Helper()
-	return StandbyIn(t, "", s.DSN(), name, settings...)
+	return StandbyIn(t, memory(), s.DSN(), name, settings...)
 }
 
 // StandbyIn is a standby of the server behind a connection string, which it
@@ -160,10 +160,23 @@ func StandbyIn(t testing.TB, dir, dsn, name string, settings ...string) *Server 
 	return b
 }
 
+// copy takes a base backup. On a machine that is busy the server may lose
+// patience with it, so it is tried more than once.
 func (s *Server) copy(t testing.TB, dsn, name string) {
 	t.Helper()
-	s.run(t, "pg_basebackup", "-d", dsn+" application_name="+name, "-D", s.data(), "--checkpoint=fast", "--no-sync",
-		"--write-recovery-conf", "-X", "stream")
+	for try := 1; ; try++ {
+		out, err := s.command("pg_basebackup", "-d", dsn+" application_name="+name, "-D", s.data(), "--checkpoint=fast", "--no-sync",
+			"--write-recovery-conf", "-X", "stream").CombinedOutput()
+		if err == nil {
+			return
+		}
+		if try == 3 {
+			t.Fatalf("pg_basebackup: %v\n%s", err, out)
+		}
+		if err := os.RemoveAll(s.data()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Rebuild throws the data of a stopped server away and makes it a standby as

@@ -42,8 +42,16 @@ const (
 )
 
 // Start starts a server and stops it when the test ends. Settings such as
-// "max_connections=50" come last and win.
+// "max_connections=50" come last and win. Its data lies in memory where there
+// is enough, since a test asks what becomes of it when a process dies, not
+// when the power does; syncs then cost nothing.
 func Start(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	return start(t, memory(), nil, settings)
+}
+
+// StartOnDisk is Start with the data on the disk, for who measures.
+func StartOnDisk(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	return start(t, "", nil, settings)
 }

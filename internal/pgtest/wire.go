@@ -23,7 +23,8 @@ type Wire struct {
 	flows  chan struct{} // closed while bytes move
 	how    Loss
 	left   int    // commits still to be lost
-	split  func() // between the first and the second statement of the next batch
+	split  func() // after some statements of the next batch
+	behind int    // how many
 	links  map[*link]bool
 }
 
@@ -122,12 +123,12 @@ func (w *Wire) Lose(how Loss, n int) {
 // Lost is how many commits were lost.
 func (w *Wire) Lost() int64 { return w.lost.Load() }
 
-// Split calls f when the first statement of the next batch of several has
+// Split calls f when the first n statements of the next batch of more have
 // been sent to the server, and sends the others when f returns.
-func (w *Wire) Split(f func()) {
+func (w *Wire) Split(n int, f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.split = f
+	w.split, w.behind = f, n
 }
 
 // Break breaks all connections.
@@ -260,22 +261,28 @@ func (w *Wire) losing(b []byte) (Loss, bool) {
 	return w.how, true
 }
 
-// splitting cuts the messages of a batch behind its first Execute.
+// splitting cuts the messages of a batch behind one of its Executes.
 func (w *Wire) splitting(b []byte) (first, rest []byte, between func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.split == nil {
 		return nil, b, nil
 	}
+	executes, cut := 0, 0
 	for at := 0; at+5 <= len(b); {
 		end := at + 1 + int(binary.BigEndian.Uint32(b[at+1:]))
-		if b[at] == 'E' && end < len(b) && bytes.Contains(b[end:], []byte("E\x00\x00\x00\x09")) {
-			between, w.split = w.split, nil
-			return b[:end], b[end:], between
+		if b[at] == 'E' {
+			if executes++; executes == w.behind {
+				cut = end
+			}
 		}
 		at = end
 	}
-	return nil, b, nil
+	if executes <= w.behind {
+		return nil, b, nil
+	}
+	between, w.split = w.split, nil
+	return b[:cut], b[cut:], between
 }
 
 // answers carries what the server says until it is muted.

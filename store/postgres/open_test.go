@@ -159,7 +159,7 @@ func TestRowThatCameWhileItWasLookedForIsNotThereYet(t *testing.T) {
 	w := pgtest.NewWire(t, server.Addr())
 	s := openAt(t, w.Through(dsn), nil)
 	asked := asking(t, calm, "one")
-	w.Split(func() {
+	w.Split(3, func() { // BEGIN, the clock, the lock
 		waitFor(t, dsn, `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientRead' AND state = 'active'
 			AND query LIKE 'SELECT 1 FROM action%FOR UPDATE'`)
 		_, err := calm.Suspend(t.Context(), asked)
