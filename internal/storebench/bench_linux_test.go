@@ -29,7 +29,7 @@ const (
 
 func TestStore(t *testing.T) {
 	dir := t.TempDir()
-	server := pgtest.Start(t, "max_connections=300", "shared_buffers=128MB", "max_wal_size=1GB")
+	server := pgtest.StartOnDisk(t, "max_connections=300", "shared_buffers=128MB", "max_wal_size=1GB")
 	alone := rawSQLite(t, t.TempDir())
 	decides, runs := openSQLite(t, filepath.Join(dir, "decide.db")), openSQLite(t, filepath.Join(dir, "run.db"))
 	pgDecides, pgRuns := openPostgres(t, server.Schema(t)), openPostgres(t, server.Schema(t))

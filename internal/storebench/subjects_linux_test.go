@@ -59,7 +59,7 @@ func openSQLite(t testing.TB, path string) *sqlite.Store {
 
 func openPostgres(t testing.TB, dsn string) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(context.Background(), postgres.Options{DSN: dsn, Sealer: sealer(t), Connections: crowd})
+	s, err := postgres.Open(context.Background(), postgres.Options{DSN: dsn, Sealer: sealer(t)}) // 16 connections
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

@@ -22,7 +22,7 @@ func (s *Store) Claim(ctx context.Context, id string, lease time.Duration) (acti
 		if err != nil {
 			return action.Action{}, err
 		}
-		m, err := verbs.Claim(row, t.now, lease)
+		m, err := verbs.Claim(row, t.now(), lease)
 		if err != nil {
 			return row, err
 		}
@@ -68,7 +68,7 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	}
 	used := int64(0)
 	consume := do("INSERT INTO consumption (digest, tenant, action_id, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-		row.Terms.Digest, row.Tenant, row.ID, t.now)
+		row.Terms.Digest, row.Tenant, row.ID, t.now())
 	consume.n = &used
 	// The unique insert is what makes an approval single use, whatever else
 	// goes wrong.
@@ -78,8 +78,8 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	if used != 1 {
 		return row, action.ErrConsumed
 	}
-	m := verbs.Begin(row, t.now, start)
-	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now, start.Server))
+	m := verbs.Begin(row, t.now(), start)
+	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now(), start.Server))
 }
 
 // attemptStep notes an attempt. seq is how SQL finds the row's number by its
@@ -103,11 +103,11 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		t.settling = true
 		p := prospect{action: a, start: true, limits: start.Limits}
-		p.action.LeaseUntil = t.now.Add(start.Lease)
 		if row, err := t.free(&p); err != nil {
 			return row, err
 		}
-		out, err := t.insert(p, payload, attemptStep("$1", p.seq, a, t.now, start.Server))
+		p.action.LeaseUntil = t.now().Add(start.Lease)
+		out, err := t.insert(p, payload, attemptStep("$1", p.seq, a, t.now(), start.Server))
 		if err != nil {
 			return out, err
 		}
@@ -132,7 +132,7 @@ func (t *tx) beginnable(a action.Action) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	if err := verbs.MayBegin(row, a, t.now); err != nil {
+	if err := verbs.MayBegin(row, a, t.now()); err != nil {
 		return row, err
 	}
 	if err := t.sameTimeline(row); err != nil {

@@ -16,8 +16,9 @@ import (
 // conn is one connection while somebody uses it. One goroutine uses it at a
 // time.
 type conn struct {
-	ctx context.Context // of the statements
-	db  *pgx.Conn
+	ctx   context.Context // of the statements
+	db    *pgx.Conn
+	ahead []step // to be sent before whatever is sent next
 }
 
 // step is one statement of several that are sent at once.
@@ -37,6 +38,10 @@ func ask(row func(*cursor) error, sql string, args ...any) step {
 // run sends statements together and reads their answers in order. Each
 // statement sees what those before it did.
 func (c *conn) run(steps ...step) error {
+	steps, c.ahead = append(c.ahead, steps...), nil
+	if len(steps) == 0 {
+		return nil
+	}
 	var batch pgx.Batch
 	for _, s := range steps {
 		args, err := bind(s.args)

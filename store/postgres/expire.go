@@ -55,7 +55,7 @@ func (s *Store) adopt(ctx context.Context) error {
 				AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain')
 				AND `+dead("$1", "$2::bigint"), s.process, int64(silence)),
 			do("UPDATE action a SET lease_until = $3 WHERE a.state = 'claimed' AND a.lease_until > $3 AND "+dead("$1", "$2::bigint"),
-				s.process, int64(silence), t.now),
+				s.process, int64(silence), t.now()),
 			do("DELETE FROM process WHERE seen_at < "+realNow+" - 100 * $1::bigint", int64(silence))); err != nil {
 			return fmt.Errorf("adopt what silent gateways left: %w", err)
 		}
@@ -108,7 +108,7 @@ func (s *Store) sweepable(ctx context.Context, orphans bool) (ids []string, err 
 // overdue locks rows that have run out and reads them as they then are.
 func (t *tx) overdue(orphans bool) ([]action.Action, error) {
 	where, more := t.store.overdueWhere(orphans)
-	args := append([]any{t.now}, more...)
+	args := append([]any{t.now()}, more...)
 	var ids []string
 	err := t.query(func(cur *cursor) error { ids = append(ids, cur.text()); return nil },
 		fmt.Sprintf("SELECT a.id FROM action a %s ORDER BY a.seq LIMIT %d FOR UPDATE OF a SKIP LOCKED", where, maxSwept), args...)

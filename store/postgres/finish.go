@@ -49,7 +49,7 @@ func (s *Store) Reconcile(ctx context.Context, r action.Reconciliation) (action.
 		}
 		first, err := t.firstSent(row)
 		if err == nil {
-			err = verbs.Remembered(r, first, t.now)
+			err = verbs.Remembered(r, first, t.now())
 		}
 		if err != nil {
 			return row, err
@@ -81,7 +81,7 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 		if !note {
 			return nil
 		}
-		if _, err := t.exec("UPDATE action SET caller_gone = TRUE, updated_at = $1 WHERE id = $2", t.now, id); err != nil {
+		if _, err := t.exec("UPDATE action SET caller_gone = TRUE, updated_at = $1 WHERE id = $2", t.now(), id); err != nil {
 			return fmt.Errorf("note that the caller left: %w", err)
 		}
 		return t.record(r, nil, nil)

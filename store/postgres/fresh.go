@@ -60,7 +60,7 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 			return a, action.ErrStopped
 		}
 		a := a
-		a.CreatedAt, a.UpdatedAt = t.now, t.now
+		a.CreatedAt, a.UpdatedAt = t.now(), t.now()
 		return a, t.record(verbs.AllowedRecord(a))
 	})
 }
@@ -161,7 +161,7 @@ func (t *tx) questions(p *prospect) []step {
 	}
 	if verbs.BindsKey(a) {
 		claim := do(`INSERT INTO idempotency (tenant, principal, key, action_id, created_at) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT DO NOTHING`, a.Tenant, a.Principal, a.Key, a.ID, t.now)
+			ON CONFLICT DO NOTHING`, a.Tenant, a.Principal, a.Key, a.ID, t.store.told())
 		claim.n = &p.claimed
 		steps = append(steps, claim)
 	}
@@ -194,7 +194,7 @@ func (t *tx) takeKey(a action.Action) (action.Action, error) {
 		}
 		n, err := t.exec(`UPDATE idempotency SET action_id = $1, created_at = $2
 			WHERE tenant = $3 AND principal = $4 AND key = $5 AND action_id = $6`,
-			a.ID, t.now, a.Tenant, a.Principal, a.Key, row.ID)
+			a.ID, t.now(), a.Tenant, a.Principal, a.Key, row.ID)
 		if err != nil || n == 1 {
 			return action.Action{}, err
 		}
@@ -204,10 +204,10 @@ func (t *tx) takeKey(a action.Action) (action.Action, error) {
 // insert writes a new row. What stands in its way was looked for before.
 func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, error) {
 	a := p.action
-	a.CreatedAt, a.UpdatedAt = t.now, t.now
+	a.CreatedAt, a.UpdatedAt = t.now(), t.now()
 	if a.Result != nil {
 		result := *a.Result
-		result.At = t.now
+		result.At = t.now()
 		a.Result = &result
 	}
 	entry, err := t.entry(verbs.FreshRecord(a, p.limits))

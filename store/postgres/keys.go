@@ -30,7 +30,7 @@ func (s *Store) ForgetKeys(ctx context.Context, keep time.Duration) (int, error)
 
 // forgetSome leaves out keys that somebody is just taking over.
 func (t *tx) forgetSome(keep time.Duration) (int, error) {
-	before, err := verbs.MayForget(keep, t.now)
+	before, err := verbs.MayForget(keep, t.now())
 	if err != nil {
 		return 0, err
 	}

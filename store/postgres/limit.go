@@ -20,7 +20,7 @@ const reserveSQL = `INSERT INTO budget (tenant, name, span, scope, currency, sta
 // reserve counts a run that is about to begin against its limits. All of it
 // fits, or the verb fails with a *LimitError and nothing is kept.
 func (t *tx) reserve(a action.Action, start action.Start) error {
-	takes, err := verbs.Takes(start, t.now)
+	takes, err := verbs.Takes(start, t.now())
 	if err != nil || len(takes) == 0 {
 		return err
 	}
@@ -32,7 +32,7 @@ func (t *tx) reserve(a action.Action, start action.Start) error {
 		steps = append(steps, take, do(`INSERT INTO reservation (tenant, action_id, budget, amount, state, at)
 			SELECT tenant, $1::text, seq, $2::bigint, 'reserved', $3::bigint FROM budget WHERE tenant = $4 AND name = $5
 			AND span = $6 AND scope = $7 AND currency = $8 AND starts = $9`,
-			a.ID, l.Amount, t.now, a.Tenant, l.Name, string(l.Window), l.Scope, l.Currency, l.Starts))
+			a.ID, l.Amount, t.now(), a.Tenant, l.Name, string(l.Window), l.Scope, l.Currency, l.Starts))
 	}
 	if err := t.run(steps...); err != nil {
 		return fmt.Errorf("reserve: %w", err)
@@ -63,7 +63,7 @@ func (t *tx) settleLimits(a action.Action) []step {
 		do(`WITH moved AS (UPDATE reservation SET state = $1, at = $2 WHERE action_id = $3 AND state = 'reserved'
 				RETURNING budget, amount)
 			UPDATE budget b SET reserved = b.reserved - m.amount, posted = b.posted + $4::bigint * m.amount
-			FROM moved m WHERE b.seq = m.budget`, string(state), t.now, a.ID, counts),
+			FROM moved m WHERE b.seq = m.budget`, string(state), t.now(), a.ID, counts),
 	}
 }
 

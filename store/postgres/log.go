@@ -102,7 +102,7 @@ func (t *tx) sequence(most int) (audit.Head, int, error) {
 		do(`INSERT INTO tree_hash (position, hash) SELECT $1 + n - 1, h FROM unnest($2::bytea[]) WITH ORDINALITY AS u (h, n)`,
 			audit.StoredHashes(before.Size), hashes),
 		step{sql: "UPDATE head SET size = $1, root = $2, at = $3 WHERE one = 1 AND size = $4",
-			args: []any{after.Size, after.Root, t.now, before.Size}, n: &moved})
+			args: []any{after.Size, after.Root, t.now(), before.Size}, n: &moved})
 	if err == nil && moved != 1 {
 		err = audit.ErrFork
 	}
@@ -130,7 +130,7 @@ func (s *Store) KeepCheckpoint(ctx context.Context, c audit.Checkpoint, signed [
 			return err
 		}
 		return t.run(do(`INSERT INTO checkpoint (size, root, note, at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (size) DO UPDATE SET note = excluded.note`, c.Size, c.Root, string(signed), t.now),
+			ON CONFLICT (size) DO UPDATE SET note = excluded.note`, c.Size, c.Root, string(signed), t.now()),
 			do(`DELETE FROM checkpoint WHERE size <= (SELECT size FROM checkpoint ORDER BY size DESC LIMIT 1 OFFSET $1)`,
 				keptCheckpoints))
 	})

@@ -57,7 +57,7 @@ func (s *Store) manage(ctx context.Context, id, by string, change func(*tx, auth
 		if _, err := t.exec("SELECT 1 FROM account WHERE tenant = $1 ORDER BY id FOR UPDATE", tenant); err != nil { // two must not shut each other out
 			return err
 		}
-		who, err := person(t.conn, by, t.now, lockVoters)
+		who, err := person(t.conn, by, t.now(), lockVoters)
 		if errors.Is(err, action.ErrIneligible) || err == nil && (!who.Active || who.Tenant != tenant) {
 			err = auth.ErrNotManager
 		}

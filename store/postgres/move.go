@@ -22,10 +22,10 @@ func (t *tx) carry(row action.Action, m verbs.Move, more ...step) (action.Action
 	if !action.CanMove(row.State, to.State) {
 		return row, action.ErrState
 	}
-	to.UpdatedAt = t.now
+	to.UpdatedAt = t.now()
 	if to.Result != nil {
 		result := *to.Result
-		result.At = t.now
+		result.At = t.now()
 		to.Result = &result
 	}
 	steps, moved, err := t.saves(row, to)
@@ -73,7 +73,7 @@ func (t *tx) saves(from, to action.Action) (steps []step, moved *int64, err erro
 	}
 	if from.State == action.Executing {
 		steps = append(steps, do(`UPDATE attempt SET ended_at = $1, outcome = $2
-			WHERE action_seq = (SELECT seq FROM action WHERE id = $3) AND attempt = $4`, t.now, string(to.State), to.ID, to.Attempt))
+			WHERE action_seq = (SELECT seq FROM action WHERE id = $3) AND attempt = $4`, t.now(), string(to.State), to.ID, to.Attempt))
 	}
 	return append(steps, t.settleLimits(to)...), save.n, nil
 }

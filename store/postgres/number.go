@@ -14,7 +14,7 @@ const maxNumber = 1<<53 - 1
 
 // entry is a record on its way into the database.
 func (t *tx) entry(r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error) {
-	e := verbs.NewEntry(t.now, r, f, s)
+	e := verbs.NewEntry(t.now(), r, f, s)
 	e.Seq = maxNumber
 	if _, err := e.Leaf(); err != nil {
 		return step{}, fmt.Errorf("record %s: %w", e.Event, err)

@@ -53,7 +53,7 @@ func groupsOf(c *conn, id string) ([]string, error) {
 // actor returns an account that acts on a row. It must be active and of the
 // row's tenant; to another tenant the row does not exist.
 func (t *tx) actor(row action.Action, id string) (action.Person, error) {
-	who, err := person(t.conn, id, t.now, lockVoters)
+	who, err := person(t.conn, id, t.now(), lockVoters)
 	if err != nil {
 		return action.Person{}, err
 	}

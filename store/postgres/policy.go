@@ -52,7 +52,7 @@ func (s *Store) SetPolicy(ctx context.Context, tenant, tool string, digest canon
 func (t *tx) setPolicy(tenant, tool string, digest canon.Digest, epoch int64) error {
 	if _, err := t.exec(`INSERT INTO policy_epoch (tenant, tool, digest, epoch, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (tenant, tool) DO UPDATE SET digest = excluded.digest, epoch = excluded.epoch, at = excluded.at`,
-		tenant, tool, digest, epoch, t.now); err != nil {
+		tenant, tool, digest, epoch, t.now()); err != nil {
 		return fmt.Errorf("set policy: %w", err)
 	}
 	r, f := verbs.PolicyRecord(tenant, tool, digest, epoch)

@@ -21,7 +21,7 @@ func (t *tx) resend(start action.Start) (action.Action, error) {
 	if err != nil {
 		return row, err
 	}
-	return t.carry(row, verbs.Resend(row, t.now, start.Lease))
+	return t.carry(row, verbs.Resend(row, t.now(), start.Lease))
 }
 
 // resendable locks the row and checks everything that must hold before an
@@ -34,7 +34,7 @@ func (t *tx) resendable(start action.Start) (action.Action, error) {
 	}
 	first, err := t.firstSent(row)
 	if err == nil {
-		err = verbs.MayResend(row, start, first, t.now)
+		err = verbs.MayResend(row, start, first, t.now())
 	}
 	if err == nil && row.Terms != nil {
 		standing, failed := t.tally(row, lockVoters)

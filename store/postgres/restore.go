@@ -148,11 +148,11 @@ func (m *mover) bringUp() error {
 // restored marks the gap and ends what the backup had open.
 func (m *mover) restored() (r Restoration, err error) {
 	t := &tx{conn: m.conn, store: m.store, session: sessionOf(m.db.PgConn())}
-	if t.now, err = m.store.peekClock(m.conn); err != nil {
+	if t.time, err = m.store.peekClock(m.conn); err != nil {
 		return r, err
 	}
-	r.At = t.now
-	if _, err := t.exec("UPDATE time_floor SET at = $1 WHERE at < $1", t.now); err != nil {
+	r.At = t.time
+	if _, err := t.exec("UPDATE time_floor SET at = $1 WHERE at < $1", t.now()); err != nil {
 		return r, err
 	}
 	for _, step := range []func(*Restoration) error{t.numberAll, t.renameLog, t.markGap, t.freezeAll, t.endOpen, t.moveEpochs, t.endAuthority, t.numberAll} {
@@ -198,7 +198,7 @@ func (t *tx) freezeAll(r *Restoration) error {
 	stop := verbs.GapStop(r.Gap())
 	if _, err := t.exec(`INSERT INTO stop (tenant, agent, tool, by, reason, at) VALUES ('', '', '', $1, $2, $3)
 		ON CONFLICT (tenant, agent, tool) DO UPDATE SET by = excluded.by, reason = excluded.reason, at = excluded.at`,
-		stop.By, stop.Reason, t.now); err != nil {
+		stop.By, stop.Reason, t.now()); err != nil {
 		return fmt.Errorf("freeze: %w", err)
 	}
 	return t.record(verbs.StopRecord(audit.Stopped, stop))
@@ -236,7 +236,7 @@ func (t *tx) moveEpochs(r *Restoration) error {
 		return err
 	}
 	for _, e := range all {
-		if err := t.setPolicy(e.tenant, e.tool, e.digest, verbs.EpochAfter(e.epoch, t.now)); err != nil {
+		if err := t.setPolicy(e.tenant, e.tool, e.digest, verbs.EpochAfter(e.epoch, t.now())); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func (t *tx) moveEpochs(r *Restoration) error {
 // endAuthority ends what may have been used up or withdrawn after the backup.
 func (t *tx) endAuthority(*Restoration) error {
 	if err := t.run(do("DELETE FROM login"), do("DELETE FROM invitation WHERE used_at IS NULL"),
-		do("UPDATE delegation SET ended_at = $1 WHERE ended_at IS NULL", t.now)); err != nil {
+		do("UPDATE delegation SET ended_at = $1 WHERE ended_at IS NULL", t.now())); err != nil {
 		return fmt.Errorf("end logins: %w", err)
 	}
 	return nil

@@ -56,7 +56,7 @@ func approved(t testing.TB, s *postgres.Store, id string) action.Action {
 	row, err := s.Suspend(t.Context(), asking(t, s, id))
 	must(t, err)
 	row, err = s.Vote(t.Context(), action.Vote{ActionID: id, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, Nonce: "v" + id,
-		Method: action.MethodPassword, Envelope: []byte("signed")})
+		Method: action.MethodPassword, Envelope: []byte("signed"), LoginAt: row.UpdatedAt})
 	must(t, err)
 	return row
 }
@@ -96,7 +96,7 @@ func testRestoreRevivesNothing(t *testing.T, server *pgtest.Server) {
 
 	// Meanwhile the approvals are used, and the rules change and change back.
 	_, err = s.Vote(t.Context(), action.Vote{ActionID: "waits", Voter: "acc_ann", Approve: true, Digest: waits.Terms.Digest, Nonce: "later",
-		Method: action.MethodPassword, Envelope: []byte("signed")})
+		Method: action.MethodPassword, Envelope: []byte("signed"), LoginAt: waits.UpdatedAt})
 	must(t, err)
 	for _, id := range []string{"waits", "approved"} {
 		row, err := s.Claim(t.Context(), id, lease)

@@ -75,7 +75,7 @@ func (t *tx) inserts(seq int64, a action.Action, p sealed) []step {
 	}
 	ended := time.Time{}
 	if a.State.Terminal() {
-		ended = t.now
+		ended = t.now()
 	}
 	steps := []step{
 		do(insertSQL, seq, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,

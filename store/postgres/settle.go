@@ -97,16 +97,14 @@ const clockSQL = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigi
 const grain = 100 * time.Millisecond
 
 // setTime takes the latest of clock, floor and what this process was told
-// before, and raises the floor where it lies too far behind. Whoever holds
-// its row raises it for everybody.
-func (t *tx) setTime(clock, floor int64) error {
-	t.now = t.store.later(clock, floor)
-	if t.now.UnixNano()-floor <= int64(grain) {
-		return nil
+// before. Where the floor lies too far behind it is raised with the next
+// statements; whoever holds its row raises it for everybody.
+func (t *tx) setTime(clock, floor int64) {
+	t.time = t.store.later(clock, floor)
+	if t.time.UnixNano()-floor > int64(grain) {
+		t.ahead = append(t.ahead, do(`UPDATE time_floor SET at = $1 WHERE one = (
+			SELECT one FROM time_floor WHERE at < $1 FOR UPDATE SKIP LOCKED)`, t.time))
 	}
-	_, err := t.exec(`UPDATE time_floor SET at = $1 WHERE one = (
-		SELECT one FROM time_floor WHERE at < $1 FOR UPDATE SKIP LOCKED)`, t.now)
-	return err
 }
 
 func (s *Store) later(clock, floor int64) time.Time {
@@ -123,4 +121,13 @@ func (s *Store) later(clock, floor int64) time.Time {
 			return time.Unix(0, now).UTC()
 		}
 	}
+}
+
+// told is the latest time that this process knows of, for what needs no
+// better.
+func (s *Store) told() time.Time {
+	if s.opt.Now != nil {
+		return s.opt.Now()
+	}
+	return time.Unix(0, max(1, s.seen.Load())).UTC()
 }

@@ -26,7 +26,7 @@ func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err er
 		}
 		if _, err := t.exec(`INSERT INTO stop (tenant, agent, tool, by, reason, at) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (tenant, agent, tool) DO UPDATE SET by = excluded.by, reason = excluded.reason, at = excluded.at`,
-			stop.Tenant, stop.Agent, stop.Tool, stop.By, stop.Reason, t.now); err != nil {
+			stop.Tenant, stop.Agent, stop.Tool, stop.By, stop.Reason, t.now()); err != nil {
 			return fmt.Errorf("stop: %w", err)
 		}
 		n, err := t.number(`SELECT count(*) FROM action WHERE state = 'executing' AND $1 IN ('', tenant)
@@ -44,7 +44,7 @@ func (t *tx) mayStop(stop action.Stop) error {
 	if stop.By == action.ByHost {
 		return nil
 	}
-	who, err := person(t.conn, stop.By, t.now, lockVoters)
+	who, err := person(t.conn, stop.By, t.now(), lockVoters)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (t *tx) standing(stop action.Stop) (action.Stop, error) {
 }
 
 func (t *tx) mayLift(stop action.Stop, by string) error {
-	who, err := person(t.conn, by, t.now, lockVoters)
+	who, err := person(t.conn, by, t.now(), lockVoters)
 	if err != nil {
 		return err
 	}

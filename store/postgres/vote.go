@@ -21,12 +21,12 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 		if err != nil {
 			return action.Action{}, err
 		}
-		who, err := person(t.conn, v.Voter, t.now, lockVoters)
+		who, err := person(t.conn, v.Voter, t.now(), lockVoters)
 		if err != nil {
 			return action.Action{}, err
 		}
 		v := v
-		v.At = t.now
+		v.At = t.now()
 		if err := t.admit(row, v, who); err != nil {
 			return verbs.Visible(row, err), err
 		}
@@ -40,7 +40,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 
 // admit checks a vote before it is kept.
 func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
-	if err := verbs.Admit(row, v, who, t.now); err != nil {
+	if err := verbs.Admit(row, v, who, t.now()); err != nil {
 		return err
 	}
 	void, err := verbs.ByOldWay(v, t.passkey)
@@ -85,7 +85,7 @@ func (t *tx) count(row action.Action, v action.Vote) (action.Action, error) {
 	if err != nil {
 		return row, err
 	}
-	m, decided := verbs.Count(row, v, standing, t.now)
+	m, decided := verbs.Count(row, v, standing, t.now())
 	if !decided {
 		return row, nil
 	}
@@ -110,7 +110,7 @@ func (t *tx) tally(row action.Action, lock string) (approval.Standing, error) {
 			return approval.Waiting, err
 		}
 	}
-	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now, "") }, t.passkey)
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now(), "") }, t.passkey)
 }
 
 func votesOf(c *conn, id string) ([]action.Vote, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,7 +34,8 @@ type tx struct {
 	*conn
 	store    *Store
 	session  *session
-	now      time.Time // one time for the whole transaction
+	time     time.Time // one for the whole transaction; zero until the database has told it
+	failed   error     // why it did not
 	settling bool      // it passes the commit point of a run
 	token    string    // id of the last record written
 	leaf     []byte    // that record, without its number
@@ -121,10 +121,12 @@ func (s *Store) attempt(ctx context.Context, wait bool, fn func(*tx) error) erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTimeout)
 	defer cancel()
 	t := &tx{conn: &conn{ctx: ctx, db: p.Conn()}, store: s, session: sessionOf(p.Conn().PgConn())}
-	if err := t.begin(wait); err != nil {
-		return t.undo(p, err)
+	t.begin(wait)
+	err = fn(t)
+	if err = errors.Join(t.failed, err); err == nil && len(t.ahead) > 0 {
+		err = t.run()
 	}
-	if err := fn(t); err != nil {
+	if err != nil {
 		return t.undo(p, err)
 	}
 	return t.commit(ctx, p)
@@ -148,29 +150,26 @@ func (t *tx) undo(p *pgxpool.Conn, err error) error {
 // errDropped marks what did not happen because its connection was lost.
 var errDropped = errors.New("the connection was lost")
 
-// begin opens the transaction and reads the time, in one round trip.
-func (t *tx) begin(wait bool) error {
-	sql := "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;"
+// begin has the transaction opened, and the time read, ahead of its first
+// statements and in their round trip.
+func (t *tx) begin(wait bool) {
+	t.ahead = append(t.ahead, do("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
 	if !wait {
-		sql += "SET LOCAL synchronous_commit = off;"
+		t.ahead = append(t.ahead, do("SET LOCAL synchronous_commit = off"))
 	}
-	results, err := t.db.PgConn().Exec(t.ctx, sql+clockSQL).ReadAll()
-	if err != nil {
-		return err
+	t.ahead = append(t.ahead, ask(func(cur *cursor) error { t.setTime(cur.int(), cur.int()); return nil }, clockSQL))
+}
+
+// now is the time of the transaction. Asked for before the first statements,
+// it costs a round trip of its own; where that fails, so does the verb.
+func (t *tx) now() time.Time {
+	if t.time.IsZero() && t.failed == nil {
+		t.failed = t.run()
+		if t.failed == nil && t.time.IsZero() {
+			t.failed = errors.New("the database told no time")
+		}
 	}
-	last := results[len(results)-1]
-	if len(last.Rows) != 1 {
-		return errors.New("the database told no time")
-	}
-	clock, err := strconv.ParseInt(string(last.Rows[0][0]), 10, 64)
-	if err != nil {
-		return err
-	}
-	floor, err := strconv.ParseInt(string(last.Rows[0][1]), 10, 64)
-	if err != nil {
-		return err
-	}
-	return t.setTime(clock, floor)
+	return t.time
 }
 
 // commit asks for the end of the transaction and finds out where the answer
