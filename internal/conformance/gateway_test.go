@@ -57,13 +57,20 @@ func everything(t *testing.T) []hub.Pattern {
 // what passes the proxy.
 func gatewayBefore(t *testing.T, target string, edit func(http.Header)) string {
 	t.Helper()
+	return gatewayFor(t, func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: target}) }, true, edit)
+}
+
+// gatewayFor serves a gateway before the server that is dialled. asks says
+// that what the server asks of a client comes with the request that it belongs
+// to.
+func gatewayFor(t *testing.T, dial func(context.Context) (hub.Transport, error), asks bool, edit func(http.Header)) string {
+	t.Helper()
 	f := verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
 		return policy.Decision{Effect: policy.Allow, Reason: "the suite's"}, nil
 	})})
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	h, err := hub.New(hub.Config{Gate: f.Gate, Binder: reads{}, Version: "test", Log: log, Servers: []hub.Server{{
-		Name: "suite", Asks: true, Resources: everything(t), Prompts: everything(t),
-		Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: target, Log: log}) }}}})
+		Name: "suite", Asks: asks, Resources: everything(t), Prompts: everything(t), Dial: dial}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -173,6 +173,11 @@ func (f *forward) follow(ctx context.Context, id string, pause time.Duration) (e
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), LateFor)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { // nobody waits for it any more, as for any run
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel()
+		}
+	})()
 	for {
 		select {
 		case <-late.Done():

@@ -114,15 +114,22 @@ func (s *Session) hearken(ctx context.Context, name string, w wishes, r *request
 	if err != nil {
 		return
 	}
-	if l.era == legacy {
-		s.overhear(ctx, name, w, tell)
-		return
-	}
 	var mine []string
 	for _, uri := range w.uris {
 		if owner, ok := s.hub.resource(&s.caller, uri); ok && owner == name {
 			mine = append(mine, uri)
 		}
+	}
+	if l.era == legacy {
+		s.overhear(ctx, name, w, nil, tell)
+		return
+	}
+	if !l.server.Asks { // on a pipe nobody can tell whose news they are
+		if len(mine) > 0 {
+			go s.subscribed(ctx, l, wishes{uris: mine}, r)
+		}
+		s.overhear(ctx, name, w, mine, tell)
+		return
 	}
 	m, err := r.msg.WithoutOwnMeta()
 	if err == nil {
@@ -156,11 +163,28 @@ func (s *Session) wanted(w wishes, uris []string, m *wire.Message) bool {
 	return err == nil && ok && contains(uris, uri)
 }
 
+// subscribed holds a subscription at a server that tells of it beside it.
+func (s *Session) subscribed(ctx context.Context, l *link, w wishes, r *request) {
+	m, err := r.msg.WithoutOwnMeta()
+	if err == nil {
+		m, err = m.WithMember("/params/notifications", w.filter(w.uris))
+	}
+	if err == nil {
+		_, err = l.Ask(ctx, m, gate.Trip{})
+	}
+	if err != nil && ctx.Err() == nil {
+		l.server.log.Warn("a subscription of a client has ended", "error", err)
+	}
+}
+
 // overhear listens to what the hub hears of a server until ctx ends.
-func (s *Session) overhear(ctx context.Context, name string, w wishes, tell func(*wire.Message)) {
+func (s *Session) overhear(ctx context.Context, name string, w wishes, uris []string, tell func(*wire.Message)) {
 	ear := s.hub.session(Caller{Session: s.caller.Session, Servers: []string{name}}, legacy)
+	for _, uri := range uris {
+		ear.follows[uri] = true
+	}
 	ear.Outlet(func(m *wire.Message) {
-		if s.wanted(w, nil, m) {
+		if s.wanted(w, uris, m) {
 			tell(m)
 		}
 	})
