@@ -134,3 +134,9 @@ long-soak: ## three gateways on one PostgreSQL under load and random faults, 30 
 
 bench-audit: ## what the signed log costs: commits, sequencing, verification of a million records
 	go test -tags bench -count=1 -v -timeout 20m -run '^TestAudit$$' ./internal/auditbench
+
+.PHONY: long-races
+
+long-races: ## approve, reject, revoke, expire and execute at once: 100,000 rounds on SQLite, 10,000 on PostgreSQL
+	VERBATIM_RACE_ROUNDS=100000 go test -count=1 -timeout 120m -v -run 'Suite/Rounds' ./store/sqlite
+	VERBATIM_RACE_ROUNDS=10000 go test -count=1 -timeout 120m -v -run 'Suite/Rounds' ./store/postgres

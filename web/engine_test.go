@@ -52,6 +52,7 @@ func engineAsking(t *testing.T, runs *atomic.Int32, admins int) (*verbatimtest.F
 			c.Votes, c.CanApprove = b.accounts, b.accounts.CanApprove
 		}})
 	find := func(string) (*catalog.Tool, bool) { return tool.Tool, true }
+	b.find = find
 	if b.site, err = web.New(web.Config{Gate: f.Gate, People: b.accounts, Tools: find, Origin: origin, Now: clock.Now}); err != nil {
 		t.Fatal(err)
 	}

@@ -277,6 +277,7 @@ type bench struct {
 	accounts *auth.Accounts
 	site     http.Handler
 	at       string // its origin
+	find     func(name string) (*catalog.Tool, bool)
 	alice    auth.Account
 	cookie   string
 }
