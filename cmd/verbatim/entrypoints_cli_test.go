@@ -20,10 +20,13 @@ import (
 var cliEntries = map[string][][]string{
 	"verbatim": {{}},
 	"setup":    {{"setup"}},
-	"wrap":     {{"wrap", "--name", "notes", "--", "notes-mcp"}},
-	"serve":    {{"serve", "--no-such-flag"}, {"serve"}},
-	"open":     {{"open", "--print"}},
-	"stop":     {{"stop"}},
+	"people":   {{"people"}}, "people list": {{"people", "list"}}, "people invite": {{"people", "invite"}}, "people withdraw": {{"people", "withdraw", "ID"}},
+	"people groups": {{"people", "groups", "ada"}}, "people disable": {{"people", "disable", "ada"}}, "people enable": {{"people", "enable", "ada"}},
+	"people delegate": {{"people", "delegate", "ada"}}, "people undelegate": {{"people", "undelegate", "ID"}},
+	"wrap":  {{"wrap", "--name", "notes", "--", "notes-mcp"}},
+	"serve": {{"serve", "--no-such-flag"}, {"serve"}},
+	"open":  {{"open", "--print"}},
+	"stop":  {{"stop"}},
 	"call": {
 		{"call", "--wait", "10ms", "--name", "notes", "add", `{"text":"x"}`, "--", "notes-mcp"},
 		{"call", "--wait", "10ms", "--approval", "ID", "--name", "notes", "add", `{"text":"pending"}`, "--", "notes-mcp"},

@@ -69,6 +69,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })
 	root.AddCommand(
 		setupCommand(s),
+		peopleCommand(s),
 		wrapCommand(s),
 		serveCommand(s),
 		stopCommand(s),

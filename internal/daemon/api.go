@@ -34,6 +34,8 @@ func (d *Daemon) api() http.Handler {
 	mux.HandleFunc("POST /v1/unfreeze", answer(d.unfreeze))
 	mux.HandleFunc("GET /v1/accounts", answer(d.accounts))
 	mux.HandleFunc("POST /v1/accounts", answer(d.addAccount))
+	mux.HandleFunc("GET /v1/people", answer(d.people))
+	mux.HandleFunc("POST /v1/people/{do}", answer(d.manage))
 	mux.HandleFunc("POST /v1/drain", answer(d.drain))
 	mux.HandleFunc("POST /v1/stop", answer(d.quit))
 	return d.noticed(mux)

@@ -209,6 +209,18 @@ func (c *Client) Accounts(ctx context.Context) (out Accounts, err error) {
 	return out, read(body, err, &out)
 }
 
+// People lists the people of the home and what is open between them.
+func (c *Client) People(ctx context.Context) (out People, err error) {
+	body, err := c.get(ctx, "/v1/people", nil)
+	return out, read(body, err, &out)
+}
+
+// Manage makes one change of people and returns them as they are then.
+func (c *Client) Manage(ctx context.Context, do string, m Managing) (out People, err error) {
+	body, err := c.post(ctx, "/v1/people/"+url.PathEscape(do), m)
+	return out, read(body, err, &out)
+}
+
 // AddAccount makes an account.
 func (c *Client) AddAccount(ctx context.Context, n NewAccount) (out Account, err error) {
 	body, err := c.post(ctx, "/v1/accounts", n)

@@ -95,7 +95,7 @@ func (d *Daemon) addAccount(r *http.Request) (any, error) {
 		if n.By == "" {
 			return nil, refuse(http.StatusForbidden, "an account exists already; another one needs its name and password")
 		}
-		if _, err := d.cfg.Accounts.Check(r.Context(), n.By, n.ByPass); err != nil {
+		if err := d.mayAdd(r, n); err != nil {
 			return nil, personRefusal(err)
 		}
 	}
@@ -106,8 +106,37 @@ func (d *Daemon) addAccount(r *http.Request) (any, error) {
 	return accountOf(a), nil
 }
 
+// mayAdd checks who has an account made: as an invitation, it takes somebody
+// who manages people.
+func (d *Daemon) mayAdd(r *http.Request, n NewAccount) error {
+	by, err := d.typedBy(r, n.By, n.ByPass)
+	if err != nil {
+		return err
+	}
+	may, err := d.cfg.Accounts.MayManage(r.Context(), by)
+	if err == nil && !may {
+		err = auth.ErrNotManager
+	}
+	return err
+}
+
+// managing are the refusals of changes of people.
+var managing = []struct {
+	err    error
+	status int
+}{
+	{auth.ErrNotManager, http.StatusForbidden}, {auth.ErrOwnGroups, http.StatusForbidden}, {auth.ErrLast, http.StatusConflict},
+	{auth.ErrNoAccount, http.StatusNotFound}, {auth.ErrNoInvitation, http.StatusNotFound}, {auth.ErrNoDelegation, http.StatusNotFound},
+	{auth.ErrDelegation, http.StatusBadRequest}, {auth.ErrInvitationLife, http.StatusBadRequest},
+}
+
 // personRefusal words what auth refuses.
 func personRefusal(err error) error {
+	for _, m := range managing {
+		if errors.Is(err, m.err) {
+			return refuse(m.status, m.err.Error()+"; nothing was changed")
+		}
+	}
 	var throttled *auth.ThrottledError
 	switch {
 	case errors.As(err, &throttled):
