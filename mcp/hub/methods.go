@@ -13,36 +13,72 @@ type method struct {
 
 var both, onlyLegacy, onlyModern = [2]bool{true, true}, [2]bool{true, false}, [2]bool{false, true}
 
-// fromClient is the reviewed map of what a client may ask. What is not in it
-// is answered with "method not found" and goes nowhere.
-func fromClient(name string) (method, bool) {
-	m, ok := methods()[name]
-	return m, ok
+// reviewed is the map of what a client may ask, by era. What is not in it is
+// answered with "method not found" and goes nowhere.
+var reviewed = map[string][2]bool{
+	"tools/call":               both,
+	"tools/list":               both,
+	"resources/list":           both,
+	"resources/templates/list": both,
+	"resources/read":           both,
+	"prompts/list":             both,
+	"prompts/get":              both,
+	"completion/complete":      both,
+	"initialize":               onlyLegacy,
+	"ping":                     onlyLegacy,
+	"logging/setLevel":         onlyLegacy,
+	"resources/subscribe":      onlyLegacy,
+	"resources/unsubscribe":    onlyLegacy,
+	"server/discover":          onlyModern,
+	"subscriptions/listen":     onlyModern,
+	"tasks/get":                onlyModern,
+	"tasks/update":             onlyModern,
+	"tasks/cancel":             onlyModern,
 }
 
-func methods() map[string]method {
-	return map[string]method{
-		"tools/call":               {(*Session).call, both},
-		"tools/list":               {(*Session).tools, both},
-		"resources/list":           {(*Session).resources, both},
-		"resources/templates/list": {(*Session).templates, both},
-		"resources/read":           {(*Session).read, both},
-		"prompts/list":             {(*Session).prompts, both},
-		"prompts/get":              {(*Session).prompt, both},
-		"completion/complete":      {(*Session).complete, both},
+// fromClient finds a method of the reviewed map. One that nobody answers is
+// not in it.
+func fromClient(name string) (method, bool) {
+	m := method{answerOf(name), reviewed[name]}
+	return m, m.answer != nil
+}
 
-		"initialize":            {(*Session).initialize, onlyLegacy},
-		"ping":                  {(*Session).ping, onlyLegacy},
-		"logging/setLevel":      {(*Session).level, onlyLegacy},
-		"resources/subscribe":   {(*Session).follow, onlyLegacy},
-		"resources/unsubscribe": {(*Session).follow, onlyLegacy},
-
-		"server/discover":      {(*Session).discover, onlyModern},
-		"subscriptions/listen": {(*Session).listen, onlyModern},
-
-		"tasks/get":    {(*Session).task, onlyModern},
-		"tasks/update": {(*Session).task, onlyModern},
-		"tasks/cancel": {(*Session).task, onlyModern},
+// answerOf says who answers a method. It is no table, because answers lead
+// back here.
+func answerOf(name string) handler {
+	switch name {
+	case "tools/call":
+		return (*Session).call
+	case "tools/list":
+		return (*Session).tools
+	case "resources/list":
+		return (*Session).resources
+	case "resources/templates/list":
+		return (*Session).templates
+	case "resources/read":
+		return (*Session).read
+	case "prompts/list":
+		return (*Session).prompts
+	case "prompts/get":
+		return (*Session).prompt
+	case "completion/complete":
+		return (*Session).complete
+	case "initialize":
+		return (*Session).initialize
+	case "ping":
+		return (*Session).ping
+	case "logging/setLevel":
+		return (*Session).level
+	case "resources/subscribe", "resources/unsubscribe":
+		return (*Session).follow
+	case "server/discover":
+		return (*Session).discover
+	case "subscriptions/listen":
+		return (*Session).listen
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		return (*Session).task
+	default:
+		return nil
 	}
 }
 
@@ -50,7 +86,7 @@ func methods() map[string]method {
 // enumerates entry points.
 func Methods() []string {
 	var out []string
-	for name := range methods() {
+	for name := range reviewed {
 		out = append(out, name)
 	}
 	return out

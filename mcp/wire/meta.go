@@ -53,7 +53,17 @@ func (m *Message) Meta(key string) (raw []byte, found bool, err error) {
 	if !ok || m.kind != KindResult && !m.meta.found() {
 		return nil, false, nil
 	}
-	return m.Member(canon.JoinPointer(at, key))
+	if m.kind == KindResult {
+		return m.Member(canon.JoinPointer(at, key))
+	}
+	where, found, fault := child(m.frame, m.meta, key)
+	switch {
+	case fault != nil:
+		return nil, false, m.blame(fault, canon.JoinPointer(at, key))
+	case !found:
+		return nil, false, nil
+	}
+	return where.of(m.frame), true, nil
 }
 
 // ProtocolVersion returns the revision that a request of the stateless era
