@@ -34,13 +34,17 @@ func TestLineIsPromptOnlyWhileThePipeHasRoom(t *testing.T) {
 	t.Cleanup(func() { theirs.Close(); ours.Close(); say.Close() })
 	line := gate.NewStream(answers, ours, slog.New(slog.DiscardHandler))
 	go line.Listen(func(*wire.Message) {})
-	if !line.Prompt(1000) || line.Prompt(4097) {
-		t.Error("an idle line has room for a page")
+	room := 4096 // every system has that
+	for line.Prompt(room + 1) {
+		room++
+	}
+	if !line.Prompt(room) || room > 1<<20 {
+		t.Errorf("room for %d bytes", room)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := line.Ask(gone, request(t, 3000), gate.Trip{})
+		_, err := line.Ask(gone, request(t, room-1000), gate.Trip{})
 		ended <- err
 	}()
 	for line.Prompt(2000) { // until it is written; what nobody has read leaves no room
@@ -72,7 +76,7 @@ func TestLineIsPromptOnlyWhileThePipeHasRoom(t *testing.T) {
 	if _, err := line.Ask(t.Context(), request(t, 1), gate.Trip{}); err != nil {
 		t.Fatal(err)
 	}
-	if !line.Prompt(4000) {
+	if !line.Prompt(room) {
 		t.Error("an answer says that everything before it was read")
 	}
 }
@@ -98,5 +102,30 @@ func TestIDsCannotBeGuessed(t *testing.T) {
 			t.Errorf("id %s", key)
 		}
 		seen[m.ID().Key()] = true
+	}
+}
+
+// TestWhatALinePromisesFindsRoom writes to a server that reads nothing, in
+// frames of unhandy sizes, for as long as the line promises room: no write may
+// wait.
+func TestWhatALinePromisesFindsRoom(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 333, 2049, 4000} {
+		theirs, ours, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, say := io.Pipe()
+		t.Cleanup(func() { theirs.Close(); ours.Close(); say.Close() })
+		line := gate.NewStream(answers, ours, slog.New(slog.DiscardHandler))
+		m := request(t, size)
+		for line.Prompt(len(m.Bytes()) + 1) {
+			if err := ours.SetWriteDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if err := line.Tell(m); err != nil {
+				t.Fatalf("frames of %d bytes: %v", len(m.Bytes()), err)
+			}
+		}
 	}
 }

@@ -62,6 +62,7 @@ type Stream struct {
 	// beside reading: a server that asks and does not read must not stop us.
 	replies chan *wire.Message
 
+	room    int64        // what fits on its way to the server though it reads nothing
 	order   sync.Mutex   // what is counted as written is written in that order
 	written atomic.Int64 // bytes that went to the server, or are about to
 	read    atomic.Int64 // of these, what it has read: up to the last request that it answered
@@ -84,7 +85,7 @@ var _ Line = (*Stream)(nil)
 // NewStream returns a Stream that reads a server's output and writes its
 // input. Somebody must call Listen.
 func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
-	u := &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log, seat: newSeat(),
+	u := &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log, seat: newSeat(), room: roomOf(out),
 		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Time{}) == nil {
 		u.deadline = d.SetReadDeadline
@@ -155,7 +156,7 @@ const pipeRoom = 4096
 // Prompt: a write to a pipe cannot be called off, so it must find room even
 // if the server reads nothing any more.
 func (u *Stream) Prompt(size int) bool {
-	return u.written.Load()-u.read.Load()+int64(size) <= pipeRoom
+	return u.written.Load()-u.read.Load()+int64(size) <= u.room
 }
 
 // Gone is closed when the server's stream has ended.
