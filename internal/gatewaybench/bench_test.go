@@ -117,7 +117,7 @@ func TestStdioInside(t *testing.T) {
 func webSubject(t *testing.T, label, name, behind, tool, era string) subject {
 	t.Helper()
 	p, at := startedHTTP(t, name, behind)
-	return subject{label, webClient(t, at, tool, era), func() uint64 { return p.allocated(t) }, func() time.Duration { return p.cpu(t) }}
+	return subject{label, webClient(t, at, tool, era, "7"), func() uint64 { return p.allocated(t) }, func() time.Duration { return p.cpu(t) }}
 }
 
 func TestHTTP(t *testing.T) {
@@ -132,7 +132,7 @@ func TestHTTP(t *testing.T) {
 // syncing writes a page and waits for the disk.
 func syncing(t *testing.T) caller {
 	t.Helper()
-	f, err := os.Create(filepath.Join(os.Getenv("VERBATIM_BENCH_DIR"), "page"))
+	f, err := os.Create(filepath.Join(os.Getenv(dirVar), "page"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestMutation(t *testing.T) {
 }
 
 func TestThroughput(t *testing.T) {
-	const calls = 6400
+	const calls = 3200
 	fmt.Printf("\nthroughput, calls/s, p50 of three runs\n  %-34s %9s %9s %9s\n", "clients", "1", "8", "64")
 	run := func(f func(int) error) float64 {
 		var all []float64

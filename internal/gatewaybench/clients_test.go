@@ -81,7 +81,7 @@ func manyLines(t *testing.T, p pipe, tool string, at int) func(total int) error 
 }
 
 // webClient makes calls over a connection that is kept.
-func webClient(t *testing.T, at, tool, era string) caller {
+func webClient(t *testing.T, at, tool, era, id string) caller {
 	t.Helper()
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	session := ""
@@ -92,7 +92,7 @@ func webClient(t *testing.T, at, tool, era string) caller {
 		}
 		session = h.Get("Mcp-Session-Id")
 	}
-	frame, headers := callOf(tool, era, "7"), headersOf(tool, era, session)
+	frame, headers := callOf(tool, era, id), headersOf(tool, era, session)
 	return func() error {
 		text, _, err := post(c, at, frame, headers)
 		return expected(text, err)
@@ -104,7 +104,7 @@ func manyClients(t *testing.T, at, tool string, n int) func(total int) error {
 	t.Helper()
 	calls := make([]caller, n)
 	for i := range calls {
-		calls[i] = webClient(t, at, tool, modern)
+		calls[i] = webClient(t, at, tool, modern, strconv.Itoa(100+i))
 		if err := calls[i](); err != nil {
 			t.Fatal(err)
 		}

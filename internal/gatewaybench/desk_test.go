@@ -31,7 +31,7 @@ func (echo) Prompt(int) bool { return true }
 // BenchmarkRead is an allowed read without any transport: what the gateway
 // itself computes, with its store.
 func BenchmarkRead(b *testing.B) {
-	b.Setenv("VERBATIM_BENCH_DIR", b.TempDir())
+	b.Setenv(dirVar, b.TempDir())
 	g, tools, err := newGate()
 	if err != nil {
 		b.Fatal(err)

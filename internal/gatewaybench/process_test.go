@@ -21,13 +21,14 @@ import (
 const (
 	roleVar   = "VERBATIM_BENCH_ROLE"
 	behindVar = "VERBATIM_BENCH_BEHIND"
+	dirVar    = "VERBATIM_BENCH_DIR"
 	quietVar  = "VERBATIM_BENCH_QUIET" // it has no files 3 and 4
 )
 
 func TestMain(m *testing.M) {
 	kind, name, isRole := strings.Cut(os.Getenv(roleVar), ":")
 	if !isRole {
-		os.Exit(m.Run())
+		os.Exit(run(m))
 	}
 	if os.Getenv(quietVar) == "" {
 		go tellMemory()
@@ -49,6 +50,22 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// run keeps stores, and the file that syncs are compared with, in one place.
+func run(m *testing.M) int {
+	if os.Getenv(dirVar) == "" {
+		dir, err := os.MkdirTemp("", "gatewaybench-*")
+		if err == nil {
+			err = os.Setenv(dirVar, dir)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+	}
+	return m.Run()
 }
 
 // tellMemory answers each byte on file 3 with the bytes allocated so far.
@@ -162,8 +179,9 @@ func (p *process) cpu(t *testing.T) (sum time.Duration) {
 	return sum
 }
 
-// resident is the memory of a process in KiB: now, and the most ever.
-func resident(t *testing.T, pid int) (now, most int) {
+// resident is the memory of a process in KiB: all of it, with the pages of the
+// program's file, and its own.
+func resident(t *testing.T, pid int) (all, own int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -176,10 +194,10 @@ func resident(t *testing.T, pid int) (now, most int) {
 		}
 		switch n, _ := strconv.Atoi(fields[1]); fields[0] {
 		case "VmRSS:":
-			now = n
-		case "VmHWM:":
-			most = n
+			all = n
+		case "RssAnon:":
+			own = n
 		}
 	}
-	return now, most
+	return all, own
 }

@@ -4,6 +4,7 @@ package gatewaybench_test
 
 import (
 	"context"
+	"strings"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/catalog"
@@ -34,13 +35,14 @@ const (
 	modern = "2026-07-28"
 )
 
-// callOf is one call of a tool, with a number as its id.
+// callOf is one call of a tool, with a number as its id. Calls of different ids
+// ask for different things: the same mutation twice at once is a case of its own.
 func callOf(tool, era, id string) string {
 	tail := ""
 	if era == modern {
 		tail = "," + meta
 	}
-	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + tail + `}}`
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + strings.Replace(args, "invoices", "invoices-"+id, 1) + tail + `}}`
 }
 
 var results = map[string]string{"initialize": hello, "tools/list": listed, "server/discover": found, "tools/call": result}

@@ -91,7 +91,7 @@ func newGate() (*verbatim.Gate, catalogued, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := os.MkdirTemp(os.Getenv("VERBATIM_BENCH_DIR"), "store-*")
+	dir, err := os.MkdirTemp(os.Getenv(dirVar), "store-*")
 	if err != nil {
 		return nil, nil, err
 	}
