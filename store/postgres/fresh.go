@@ -128,7 +128,10 @@ func (t *tx) free(p *prospect) (action.Action, error) {
 	}
 	if p.twins > 0 {
 		row, err := t.store.loadWhere(t.conn, "WHERE a.id = $1", a.ID)
-		return row, errors.Join(err, action.ErrState)
+		if err == nil { // else it is no refusal: the connection may be lost
+			err = action.ErrState
+		}
+		return row, err
 	}
 	if a.Key != "" && p.claimed == 0 {
 		if row, err := t.takeKey(a); err != nil {

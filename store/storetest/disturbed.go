@@ -86,7 +86,10 @@ func doubtful(client int, in historyInput, call time.Duration) []porcupine.Opera
 		return []porcupine.Operation{op}
 	}
 	after := op
-	in.Op, in.State, in.Fence = "finish", action.Uncertain, max(in.Fence, 1)
+	if in.Op == "start" {
+		in.Fence = 1 // of a row that is new
+	}
+	in.Op, in.State = "finish", action.Uncertain
 	after.Input = in
 	return []porcupine.Operation{op, after}
 }
