@@ -112,6 +112,7 @@ var eventWords = map[string]string{
 	audit.ActionFailed:    "it did not happen, or the tool said so",
 	audit.ActionUncertain: "nobody knows whether it happened",
 	audit.ActionSettled:   "what was uncertain has been found out",
+	audit.ActionErased:    "what it held was erased; the record of it stays",
 	audit.CallerLeft:      "the agent did not wait for the answer",
 	audit.PolicyChanged:   "the rules for a tool are others now",
 	audit.Stopped:         "an operator stopped calls of a kind",
