@@ -54,7 +54,7 @@ var cliEntries = map[string][][]string{
 	"audit show":               {{"audit", "show", "1"}},
 	"audit verify":             {{"audit", "verify"}},
 	"audit bundle":             {{"audit", "bundle", "ID"}},
-	"audit export":             {{"audit", "export", "exported"}},
+	"audit export":             {{"audit", "export", "DIR"}},
 	"witness":                  {{"witness"}},
 	"witness key":              {{"witness", "key", "--dir", "w", "--name", "w"}},
 	"audit erase":              {{"audit", "erase", "ID", "--reason", "x"}},
@@ -121,7 +121,7 @@ func TestNoCommandRunsAMutationWithoutAnApproval(t *testing.T) {
 	for _, lines := range cliEntries {
 		for _, args := range lines {
 			for i := range args {
-				args[i] = strings.ReplaceAll(args[i], "ID", id)
+				args[i] = strings.NewReplacer("ID", id, "DIR", filepath.Join(dir, "exported")).Replace(args[i])
 			}
 			typed(t, env, args...)
 		}
