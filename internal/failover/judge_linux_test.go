@@ -29,8 +29,6 @@ type verdict struct {
 	happen int // effects
 }
 
-func (v *verdict) faults() int { return len(v.double) + len(v.lost) + len(v.untrue) }
-
 // judge lets every lease run out, settles what can be, and compares store,
 // provider and what callers were told.
 func judge(t *testing.T, c *cluster, d *driver, providers string) verdict {

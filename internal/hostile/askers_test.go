@@ -33,7 +33,6 @@ func asking(arguments string) string {
 
 var (
 	bad     = []int{http.StatusBadRequest}
-	told    = []int{http.StatusOK} // the answer is a message that says what is wrong
 	barred  = []int{http.StatusUnauthorized, http.StatusForbidden}
 	unknown = []int{http.StatusNotFound, http.StatusBadRequest}
 )

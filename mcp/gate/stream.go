@@ -153,7 +153,7 @@ func (u *Stream) write(m *wire.Message, from *asker) error {
 // (POSIX: _POSIX_PIPE_BUF is less, and no system has less than a page).
 const pipeRoom = 4096
 
-// Prompt: a write to a pipe cannot be called off, so it must find room even
+// Prompt says whether a message has room: a write to a pipe cannot be called off, so it must find room even
 // if the server reads nothing any more.
 func (u *Stream) Prompt(size int) bool {
 	return u.written.Load()-u.read.Load()+int64(size) <= u.room

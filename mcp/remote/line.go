@@ -57,7 +57,7 @@ func (l *Line) Run(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Mes
 	return l.exchange(late, m, t)
 }
 
-// Prompt: a request over HTTP can be called off at any time.
+// Prompt is true: a request over HTTP can be called off at any time.
 func (l *Line) Prompt(int) bool { return true }
 
 // Gone is closed when the line is of no use any more.
