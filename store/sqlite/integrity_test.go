@@ -35,7 +35,7 @@ func TestTamperedRowsAreNotReturned(t *testing.T) {
 			begin(t, s, "act_1")
 			begin(t, s, "act_2")
 			db := raw(t, path)
-			sql(t, db, "DROP TRIGGER action_frozen; DROP TRIGGER payload_frozen;")
+			sql(t, db, "DROP TRIGGER action_frozen; DROP TRIGGER action_proposed; DROP TRIGGER payload_frozen;")
 			sql(t, db, change)
 			tenant := "acme"
 			if strings.Contains(change, "rival") {

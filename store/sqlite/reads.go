@@ -158,7 +158,8 @@ func (s *Store) fold(now time.Time, waiting []verbs.Entry, open [2]int) error {
 
 func (s *Store) insertAll(now time.Time, list []verbs.Entry) error {
 	return s.transact(func() error {
-		if err := s.raiseFloor(now); err != nil {
+		now, err := s.raiseFloor(now)
+		if err != nil {
 			return err
 		}
 		t := &tx{conn: s.writer, store: s, now: now}

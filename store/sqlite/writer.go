@@ -230,7 +230,8 @@ func (s *Store) setSync(level int) error {
 }
 
 func (s *Store) runAll(now time.Time, batch []*job) error {
-	if err := s.raiseFloor(now); err != nil {
+	now, err := s.raiseFloor(now)
+	if err != nil {
 		return err
 	}
 	t := &tx{conn: s.writer, store: s, now: now}
@@ -283,13 +284,19 @@ func (t *tx) savepoint(j *job) error {
 }
 
 // raiseFloor stores the time of a transaction, so that a clock that steps
-// back cannot revive what has expired, in the next process either.
-func (s *Store) raiseFloor(now time.Time) error {
+// back cannot revive what has expired, in the next process either. Where
+// another process has stored a later one, as when this one was stopped and
+// lost its lock, that is the time.
+func (s *Store) raiseFloor(now time.Time) (time.Time, error) {
 	if now.UnixNano() <= s.kept {
-		return nil
+		return now, nil
 	}
-	if _, err := s.writer.exec("UPDATE time_floor SET at = ?", now); err != nil {
-		return err
+	at, err := s.writer.number("UPDATE time_floor SET at = max(at, ?) RETURNING at", now)
+	if err != nil || at <= now.UnixNano() {
+		return now, err
 	}
-	return nil
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	s.memory.floor = max(s.memory.floor, at)
+	return time.Unix(0, at).UTC(), nil
 }
