@@ -25,7 +25,7 @@ const (
 	defaultHistories  = 4
 	defaultHistoryOps = 600
 	historyClients    = historyRows / 2 // the search takes all orders of what overlaps
-	seenWithin        = 20              // histories, a planted bug must be seen
+	seenWithin        = 200             // histories, a planted bug must be seen
 	opsOfPart         = 96              // so that parts are fought over from their beginning to their end
 )
 
