@@ -122,6 +122,54 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	}
 }
 
+// pressed fills in fields of a form, by their selectors, and sends it.
+func pressed(t *testing.T, ctx context.Context, button, then string, fields ...[2]string) {
+	t.Helper()
+	for _, f := range fields {
+		do(t, ctx, chromedp.SendKeys(chromedp.CSS(f[0]), f[1]))
+	}
+	do(t, ctx, chromedp.Click(chromedp.CSS(button)), chromedp.WaitVisible(chromedp.CSS(then)))
+}
+
+// TestAnswersToFormsKeepNobodyOut looks at the pages that only an answer to a
+// form shows: each is looked at in both colours and both widths as it stands.
+func TestAnswersToFormsKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(needs.Script(t, "axe-core/axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, ordinary("act_1", "ls"), ordinary("act_2", "date"))
+	address, ctx := b.byName(t, b.gate), browser(t)
+	look := func(page string) {
+		t.Helper()
+		for i, colours := range []string{"light", "dark", "light", "dark"} {
+			scheme(t, ctx, colours)
+			width := []int64{1280, 390}[i/2]
+			do(t, ctx, chromedp.EmulateViewport(width, 900))
+			for _, v := range audited(t, ctx, string(axe)) {
+				t.Errorf("%s, %s, %d wide: %s", page, colours, width, v)
+			}
+		}
+	}
+	code := b.invited(t, "finance, night")
+	do(t, ctx, chromedp.Navigate(address+"/join"))
+	pressed(t, ctx, "button.main", ".error", [2]string{"#code", "AAAAA-AAAAA-AAAAA-AAAAA-AAAAA-A"})
+	look("a wrong code")
+	do(t, ctx, chromedp.Navigate(address+"/join"))
+	pressed(t, ctx, "button.main", "#join-passkey", [2]string{"#code", code})
+	look("joining")
+	pressed(t, ctx, `form[action="/join/password"] button`, ".error", [2]string{"#plain-name", "Bob"}, [2]string{"#plain-password", "another long password"}, [2]string{"#plain-again", "something else here"})
+	look("joining with a mistake")
+	signIn(t, ctx, address, "Alice")
+	do(t, ctx, chromedp.Navigate(address+"/people"))
+	pressed(t, ctx, "#invite button", "#invitation-code", [2]string{"#invite input[name=password]", password})
+	look("an invitation is made")
+	do(t, ctx, chromedp.Navigate(address+"/batch"), chromedp.Click(chromedp.CSS(`[name="choice-0"][value="approve"]`)))
+	pressed(t, ctx, "#batch button", ".item .chip", [2]string{"#batch input[name=password]", password})
+	look("several are decided on")
+}
+
 func TestSetUpPageKeepsNobodyOut(t *testing.T) {
 	axe, err := os.ReadFile(needs.Script(t, "axe-core/axe.min.js"))
 	if err != nil {

@@ -29,6 +29,9 @@ func browser(t *testing.T) context.Context {
 	t.Cleanup(closeTab)
 	limited, cancel := context.WithTimeout(tab, 2*time.Minute)
 	t.Cleanup(cancel)
+	if err := chromedp.Do(limited); err != nil { // started here, so that no step's limit ends it
+		t.Fatal(err)
+	}
 	return limited
 }
 
@@ -47,9 +50,14 @@ func (b *bench) serve(t *testing.T) string {
 	return address
 }
 
+// stepLimit bounds one step in the browser: what hangs names itself.
+const stepLimit = 40 * time.Second
+
 func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
+	limited, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	if err := chromedp.Do(limited, steps...); err != nil {
 		t.Fatal(err)
 	}
 }
