@@ -15,6 +15,7 @@ type Code string
 const (
 	CodeOK                  Code = "ok"
 	CodeInvalidArguments    Code = "invalid_arguments"
+	CodeInvalidRequest      Code = "invalid_request"
 	CodeUnknownTool         Code = "unknown_tool"
 	CodeDefinitionChanged   Code = "definition_changed"
 	CodeToolRefused         Code = "tool_refused"
@@ -61,6 +62,7 @@ const (
 var codeTexts = map[Code]string{
 	CodeOK:                  "The call ran.",
 	CodeInvalidArguments:    "The arguments were refused. Nothing was decided and nothing ran. Correct them and call again.",
+	CodeInvalidRequest:      "The request itself cannot be read in one way. Nothing was decided and nothing ran.",
 	CodeUnknownTool:         "There is no such tool here. Use only listed tools.",
 	CodeDefinitionChanged:   "The tool's definition is not the one that was approved for use. An operator must review it first.",
 	CodeToolRefused:         "The tool's definition cannot be enforced, so the tool is closed. An operator must look at it.",

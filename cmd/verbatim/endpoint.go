@@ -17,6 +17,7 @@ import (
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/api"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
@@ -52,7 +53,12 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 		if err != nil {
 			return daemon.Clients{}, err
 		}
-		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: authority, Resource: resource, Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
+		decisions, err := api.New(api.Config{Calls: h, Actions: p.gate, Log: p.log})
+		if err != nil {
+			return daemon.Clients{}, err
+		}
+		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: authority, Resource: resource, Beside: decisions,
+			Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
 		if err != nil {
 			return daemon.Clients{}, err
 		}

@@ -63,8 +63,22 @@ type Config struct {
 	// Resource is the protected-resource metadata (RFC 9728); nil where tokens
 	// do not come from an authorization server.
 	Resource *Resource
-	Limits   Limits
-	Log      *slog.Logger // nil discards
+	// Beside, if not nil, serves what stands beside Path to the same callers.
+	Beside Beside
+	Limits Limits
+	Log    *slog.Logger // nil discards
+}
+
+// Beside serves other paths of the endpoint's address. A request reaches it
+// after the checks of host, origin and token, and counts among those of its
+// caller.
+type Beside interface {
+	// Owns reports whether it serves a path, or says that nothing is there.
+	Owns(path string) bool
+	// Refuse words a refusal of this package for a path of its own.
+	Refuse(w http.ResponseWriter, status int, text string)
+	// ServeFor answers a request of a caller.
+	ServeFor(w http.ResponseWriter, r *http.Request, who Identity)
 }
 
 // Limits bound what one caller can take. A field that is zero means its
@@ -127,21 +141,30 @@ func New(cfg Config) (*Endpoint, error) {
 // ServeHTTP answers one HTTP request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
+	beside := e.cfg.Beside != nil && e.cfg.Beside.Owns(r.URL.Path)
+	turnAway := refuse
+	if beside {
+		turnAway = e.cfg.Beside.Refuse
+	}
 	if !e.hosted(r.Host) || !e.fromHere(r) {
-		refuse(w, http.StatusForbidden, "this host or origin is not served")
+		turnAway(w, http.StatusForbidden, "this host or origin is not served")
 		return
 	}
 	if e.cfg.Resource != nil && e.cfg.Resource.describes(r.URL.Path, e.cfg.Path) {
 		e.cfg.Resource.serve(w, r)
 		return
 	}
-	if r.URL.Path != e.cfg.Path {
+	if !beside && r.URL.Path != e.cfg.Path {
 		refuse(w, http.StatusNotFound, "there is nothing here")
 		return
 	}
 	who, err := e.identify(r)
 	if err != nil {
-		e.challenge(w, r, err)
+		e.challenge(w, r, err, turnAway)
+		return
+	}
+	if beside {
+		e.serveBeside(w, r, who)
 		return
 	}
 	switch r.Method {
@@ -155,6 +178,17 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "POST, GET, DELETE")
 		refuse(w, http.StatusMethodNotAllowed, "this method is not served")
 	}
+}
+
+// serveBeside hands a request on, if its caller has a place left.
+func (e *Endpoint) serveBeside(w http.ResponseWriter, r *http.Request, who Identity) {
+	if !e.load.enter(who.Key) {
+		w.Header().Set("Retry-After", "1")
+		e.cfg.Beside.Refuse(w, http.StatusTooManyRequests, "too many requests are under way; nothing was done")
+		return
+	}
+	defer e.load.leave(who.Key)
+	e.cfg.Beside.ServeFor(w, r, who)
 }
 
 func (e *Endpoint) hosted(host string) bool {
@@ -191,7 +225,7 @@ const maxToken = 16 << 10
 
 // challenge says what is wrong with a request's token (RFC 6750 §3, RFC 9728
 // §5.1).
-func (e *Endpoint) challenge(w http.ResponseWriter, r *http.Request, err error) {
+func (e *Endpoint) challenge(w http.ResponseWriter, r *http.Request, err error, turnAway func(http.ResponseWriter, int, string)) {
 	var refused *Refusal
 	status, parameters := http.StatusUnauthorized, []string{}
 	switch {
@@ -204,7 +238,7 @@ func (e *Endpoint) challenge(w http.ResponseWriter, r *http.Request, err error) 
 		}
 	default:
 		e.cfg.Log.Error("a token could not be checked", "error", err)
-		refuse(w, http.StatusServiceUnavailable, "the token could not be checked; try again")
+		turnAway(w, http.StatusServiceUnavailable, "the token could not be checked; try again")
 		return
 	}
 	if e.cfg.Resource != nil {
@@ -214,7 +248,7 @@ func (e *Endpoint) challenge(w http.ResponseWriter, r *http.Request, err error) 
 		}
 	}
 	w.Header().Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(parameters, ", ")))
-	refuse(w, status, "a bearer token is needed, or this one does not do")
+	turnAway(w, status, "a bearer token is needed, or this one does not do")
 }
 
 func remoteHost(r *http.Request) string {

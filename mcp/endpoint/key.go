@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -61,4 +62,21 @@ func headerText(values []string) (string, bool) {
 		}
 	}
 	return text, text != "" && len(text) <= maxKey
+}
+
+// ErrKey: the header Idempotency-Key is there, and is no one key.
+var ErrKey = errors.New("the header " + headerKey + " is not one key of 1 to 255 visible characters")
+
+// IdempotencyKey reads the header of a request that is no MCP message; "" if
+// there is none. It fails with ErrKey.
+func IdempotencyKey(h http.Header) (string, error) {
+	values := h.Values(headerKey)
+	if len(values) == 0 {
+		return "", nil
+	}
+	key, ok := headerText(values)
+	if !ok {
+		return "", ErrKey
+	}
+	return key, nil
 }

@@ -42,7 +42,7 @@ func fault(w http.ResponseWriter, status int, id wire.ID, code wire.Code, text s
 
 // post takes one message.
 func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
-	if !isJSON(r.Header.Get("Content-Type")) {
+	if !IsJSON(r.Header.Get("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, "the content type must be application/json")
 		return
 	}
@@ -78,7 +78,8 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
 	e.legacy(w, r, who, m)
 }
 
-func isJSON(contentType string) bool {
+// IsJSON reports whether a content type is that of JSON.
+func IsJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
 	}

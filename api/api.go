@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
+	"github.com/seed-de4804fb/verbatim/mcp/hub"
+)
+
+// Caller is the part of a hub that calls go through.
+type Caller interface {
+	Call(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Outcome, error)
+	Explain(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Explanation, error)
+	// Done is closed when no more calls are taken.
+	Done() <-chan struct{}
+}
+
+// Reader is the part of a gate that tells of actions.
+type Reader interface {
+	Action(ctx context.Context, tenant, id string) (action.Action, error)
+	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
+}
+
+// Config is an API.
+type Config struct {
+	Calls   Caller // required
+	Actions Reader // required
+	// Pause is how long a request that waits for an action rests between two
+	// looks at it; 0 means 250 ms.
+	Pause time.Duration
+	Log   *slog.Logger // nil discards
+}
+
+// API serves the paths below /v1/. It is safe for concurrent use.
+type API struct{ cfg Config }
+
+// The limits of requests.
+const (
+	MaxBody = 4 << 20 // bytes: the largest arguments, escaped
+	MaxWait = 60 * time.Second
+	MaxPage = 100 // actions of one answer
+)
+
+const (
+	prefix       = "/v1/"
+	defaultPause = 250 * time.Millisecond
+)
+
+//go:embed openapi.json
+var document []byte
+
+// New checks the configuration.
+func New(cfg Config) (*API, error) {
+	if cfg.Calls == nil || cfg.Actions == nil || cfg.Pause < 0 {
+		return nil, errors.New("an API without calls or actions, or with a negative pause")
+	}
+	if cfg.Pause == 0 {
+		cfg.Pause = defaultPause
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &API{cfg}, nil
+}
+
+// Route is one entry point. {id} in Path stands for one segment.
+type Route struct{ Method, Path string }
+
+type entry struct {
+	Route
+	query []string // parameters; any other is refused
+	serve func(a *API, w http.ResponseWriter, r *request)
+}
+
+// request is one request of an authenticated caller.
+type request struct {
+	*http.Request
+	caller hub.Caller
+	id     string            // the segment of the path; "" if it has none
+	query  map[string]string // what was given
+}
+
+func entries() []entry {
+	return []entry{
+		{Route{http.MethodGet, "/v1/openapi.json"}, nil, (*API).describe},
+		{Route{http.MethodPost, "/v1/explain"}, nil, (*API).explain},
+		{Route{http.MethodPost, "/v1/call"}, nil, (*API).call},
+		{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
+		{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
+	}
+}
+
+// Routes lists every entry point.
+func Routes() []Route {
+	var out []Route
+	for _, e := range entries() {
+		out = append(out, e.Route)
+	}
+	return out
+}
+
+// OpenAPI returns the OpenAPI 3.1 document.
+func OpenAPI() []byte { return append([]byte(nil), document...) }
+
+// Owns reports whether a path is one of the API's.
+func (a *API) Owns(path string) bool { return strings.HasPrefix(path, prefix) }
+
+// Refuse answers with a problem that has no code of its own (about:blank,
+// RFC 9457 §4.2.1).
+func (a *API) Refuse(w http.ResponseWriter, status int, text string) {
+	writeProblem(w, problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text})
+}
+
+// ServeFor answers one request of a caller.
+func (a *API) ServeFor(w http.ResponseWriter, r *http.Request, who endpoint.Identity) {
+	var allowed []string
+	for _, e := range entries() {
+		id, ok := match(e.Path, r.URL.Path)
+		if !ok {
+			continue
+		}
+		if e.Method != r.Method {
+			allowed = append(allowed, e.Method)
+			continue
+		}
+		query, err := parameters(r, e.query)
+		if err != nil {
+			a.badRequest(w, http.StatusBadRequest, err)
+			return
+		}
+		e.serve(a, w, &request{Request: r, caller: who.Caller, id: id, query: query})
+		return
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		a.Refuse(w, http.StatusMethodNotAllowed, "this method is not served")
+		return
+	}
+	a.Refuse(w, http.StatusNotFound, "there is nothing here")
+}
+
+// match compares a path with that of a route.
+func match(route, path string) (id string, ok bool) {
+	head, _, variable := strings.Cut(route, "{id}")
+	if !variable {
+		return "", route == path
+	}
+	id, ok = strings.CutPrefix(path, head)
+	return id, ok && id != "" && !strings.Contains(id, "/")
+}
+
+func (a *API) describe(w http.ResponseWriter, _ *request) {
+	write(w, http.StatusOK, "application/json", document)
+}
+
+var _ endpoint.Beside = (*API)(nil)

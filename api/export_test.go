@@ -1,0 +1,45 @@
+package api
+
+import (
+	"reflect"
+	"slices"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/snapshot"
+)
+
+// Queries returns the parameters of a route.
+func Queries(r Route) []string {
+	for _, e := range entries() {
+		if e.Route == r {
+			return slices.Clone(e.query)
+		}
+	}
+	return nil
+}
+
+// Answers are the types that are written, by their name in the document.
+func Answers() map[string]reflect.Type {
+	return map[string]reflect.Type{"Called": reflect.TypeFor[called](), "Explained": reflect.TypeFor[explained](), "Limit": reflect.TypeFor[limit](),
+		"Page": reflect.TypeFor[page](), "Action": reflect.TypeFor[seen](), "Result": reflect.TypeFor[result](), "Problem": reflect.TypeFor[problem](),
+		"Violation": reflect.TypeFor[canon.Violation](), "Change": reflect.TypeFor[canon.Change](), "Target": reflect.TypeFor[snapshot.Target](),
+		"Resolver": reflect.TypeFor[snapshot.Evidence]()}
+}
+
+// Bodies are the members that are read, and those of them that are required.
+func Bodies() map[string][2][]string {
+	var c verbatim.Call
+	out := map[string][2][]string{}
+	for name, members := range map[string][]member{"ExplainRequest": proposed(&c), "CallRequest": wanted(&c)} {
+		var all, required []string
+		for _, m := range members {
+			all = append(all, m.name)
+			if m.required {
+				required = append(required, m.name)
+			}
+		}
+		out[name] = [2][]string{all, required}
+	}
+	return out
+}
