@@ -110,7 +110,7 @@ long-histories: ## 200 histories of 8 clients on each store, each with one order
 
 .PHONY: screenshots
 
-screenshots: build ## every page of the demo, light and dark, desk and phone: bin/screenshots
+screenshots: build ## every page, light and dark, desk and phone: bin/screenshots
 	VERBATIM_PROGRAM=$(CURDIR)/bin/verbatim VERBATIM_SCREENSHOTS=$(CURDIR)/bin/screenshots \
 	  go test -tags screenshots -count=1 -timeout 10m -run '^TestScreenshots$$' ./internal/pictures
 

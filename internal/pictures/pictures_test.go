@@ -100,21 +100,27 @@ func link(t *testing.T, ctx context.Context, text string) string {
 	return found
 }
 
-// shots are the pages, by the name of their file.
+// shot is a page, by the name of its file.
 type shot struct{ name, path string }
+
+// enter signs the person of a show in.
+func enter(t *testing.T, ctx context.Context, s show) {
+	t.Helper()
+	do(t, ctx, chromedp.Navigate(s.page+"/login"), chromedp.SendKeys(chromedp.CSS("#name"), s.name),
+		chromedp.SendKeys(chromedp.CSS("#password"), s.password), chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS("form.who")))
+}
 
 // pages signs in and finds them: the first is the inbox, then what waits, and
 // what is uncertain.
 func pages(t *testing.T, ctx context.Context, s show) []shot {
 	t.Helper()
-	do(t, ctx, chromedp.Navigate(s.page+"/login"), chromedp.SendKeys(chromedp.CSS("#name"), s.name),
-		chromedp.SendKeys(chromedp.CSS("#password"), s.password), chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS("form.who")))
+	enter(t, ctx, s)
 	do(t, ctx, chromedp.Navigate(s.page+"/"), chromedp.WaitVisible(chromedp.CSS(".items")))
 	out := []shot{{"inbox", "/"}, {"proposal", link(t, ctx, "12,000.00")}}
 	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.WaitVisible(chromedp.CSS(".items")))
 	out = append(out, shot{"uncertain", link(t, ctx, "60.00")})
 	return append(out, shot{"history", "/actions"}, shot{"succeeded", link(t, ctx, "8,400.00")}, shot{"denied", link(t, ctx, "2,000.00")},
-		shot{"operations", "/operate"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
+		shot{"operations", "/operate"}, shot{"join", "/join"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
 }
 
 func TestScreenshots(t *testing.T) {
@@ -132,6 +138,8 @@ func TestScreenshots(t *testing.T) {
 	forReadme(t, ctx, s, into, all[1].path)
 	walk(t, ctx, s, all)
 	photograph(t, ctx, s, into, []shot{{"approved", all[1].path}, {"settled", all[2].path}, {"found-again", "/actions?q=12%2C000&by=me"}})
+	invite(t, ctx, s, into)
+	several(t, ctx, into)
 }
 
 // forReadme writes the two pictures of README: the beginning of a proposal, as
@@ -176,6 +184,55 @@ func walk(t *testing.T, ctx context.Context, s show, all []shot) {
 		chromedp.SendKeys(chromedp.CSS("#did-password"), s.password), chromedp.Click(chromedp.CSS("details.did button")), chromedp.WaitVisible(chromedp.CSS(".chip.c-good")))
 }
 
+// invite photographs how somebody joins: the code, the form that it opens and
+// the person whom it made.
+func invite(t *testing.T, ctx context.Context, s show, into string) {
+	t.Helper()
+	do(t, ctx, chromedp.Navigate(s.page+"/people"), chromedp.WaitVisible(chromedp.CSS("#invite")), chromedp.SendKeys(chromedp.CSS("#groups"), "finance"),
+		chromedp.SendKeys(chromedp.CSS("#invite input[name=password]"), s.password), chromedp.Click(chromedp.CSS("#invite button")), chromedp.WaitVisible(chromedp.CSS("#invitation-code")))
+	asItStands(t, ctx, into, "invited")
+	code, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS("#invitation-code")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.Navigate(s.page+"/join"), chromedp.SendKeys(chromedp.CSS("#code"), strings.TrimSpace(code)),
+		chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS(`form[action="/join/password"]`)))
+	asItStands(t, ctx, into, "joining")
+	const long = "another quiet lamp burns"
+	do(t, ctx, chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach((d) => { d.open = true })`),
+		chromedp.SendKeys(chromedp.CSS("#plain-name"), "Grace"), chromedp.SendKeys(chromedp.CSS("#plain-password"), long), chromedp.SendKeys(chromedp.CSS("#plain-again"), long),
+		chromedp.Click(chromedp.CSS(`form[action="/join/password"] button`)), chromedp.WaitVisible(chromedp.CSS("p.note[role=status]")))
+	do(t, ctx, chromedp.Navigate(s.page+"/people"), chromedp.WaitVisible(chromedp.CSS("table.log")))
+	path, err := chromedp.Run(ctx, chromedp.Evaluate[string](`[...document.querySelectorAll("table.log a")].find((a) => a.innerText === "Grace")?.pathname ?? ""`))
+	if err != nil || path == "" {
+		t.Fatalf("Grace is not among the people: %v", err)
+	}
+	photograph(t, ctx, s, into, []shot{{"people", "/people"}, {"person", path}})
+}
+
+// asItStands writes the four variants of the page that is open: what only the
+// answer to a form shows has no address.
+func asItStands(t *testing.T, ctx context.Context, into, name string) {
+	t.Helper()
+	for _, v := range variants {
+		do(t, ctx, chromedp.EmulateViewport(v.width, v.height, chromedp.EmulateScale(v.scale)))
+		as(t, ctx, v.scheme)
+		write(t, ctx, filepath.Join(into, name+"-"+v.name+".png"))
+	}
+}
+
+// write photographs the page that is open, as long as it is.
+func write(t *testing.T, ctx context.Context, path string) {
+	t.Helper()
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // photograph writes the four variants of pages, each as long as it is.
 func photograph(t *testing.T, ctx context.Context, s show, into string, all []shot) {
 	t.Helper()
@@ -184,13 +241,7 @@ func photograph(t *testing.T, ctx context.Context, s show, into string, all []sh
 		as(t, ctx, v.scheme)
 		for _, p := range all {
 			do(t, ctx, chromedp.Navigate(s.page+p.path), chromedp.WaitVisible(chromedp.CSS("main h1")))
-			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(into, p.name+"-"+v.name+".png"), picture, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			write(t, ctx, filepath.Join(into, p.name+"-"+v.name+".png"))
 		}
 	}
 }
