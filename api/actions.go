@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
@@ -110,6 +111,29 @@ func (a *API) action(w http.ResponseWriter, r *request) {
 	switch {
 	case errors.Is(err, action.ErrNotFound):
 		a.Refuse(w, http.StatusNotFound, "there is no such action")
+	case err != nil:
+		a.unavailable(w, err)
+	default:
+		writeJSON(w, http.StatusOK, "application/json", show(found))
+	}
+}
+
+// dismiss withdraws an action that waits or is approved. Only its own
+// principal may; what has begun is too late.
+func (a *API) dismiss(w http.ResponseWriter, r *request) {
+	if err := read(w, r.Request, nil); err != nil {
+		a.refuseBody(w, err)
+		return
+	}
+	found, err := a.own(r, r.id)
+	if err == nil {
+		found, err = a.cfg.Actions.Dismiss(r.Context(), r.caller.Session, found.ID)
+	}
+	switch {
+	case errors.Is(err, action.ErrNotFound):
+		a.Refuse(w, http.StatusNotFound, "there is no such action")
+	case errors.Is(err, action.ErrState), errors.Is(err, action.ErrLate):
+		writeProblem(w, coded(http.StatusConflict, verbatim.CodeTooLate, ""))
 	case err != nil:
 		a.unavailable(w, err)
 	default:

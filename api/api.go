@@ -23,16 +23,18 @@ type Caller interface {
 	Done() <-chan struct{}
 }
 
-// Reader is the part of a gate that tells of actions.
-type Reader interface {
+// Desk is the part of a gate that tells of actions and withdraws them.
+type Desk interface {
 	Action(ctx context.Context, tenant, id string) (action.Action, error)
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
+	// Dismiss withdraws what waits, for whoever proposed it.
+	Dismiss(ctx context.Context, s verbatim.Session, id string) (action.Action, error)
 }
 
 // Config is an API.
 type Config struct {
 	Calls   Caller // required
-	Actions Reader // required
+	Actions Desk   // required
 	// Pause is how long a request that waits for an action rests between two
 	// looks at it; 0 means 250 ms.
 	Pause time.Duration
@@ -95,6 +97,7 @@ func entries() []entry {
 		{Route{http.MethodPost, "/v1/call"}, nil, (*API).call},
 		{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
 		{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
+		{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
 	}
 }
 
@@ -149,12 +152,13 @@ func (a *API) ServeFor(w http.ResponseWriter, r *http.Request, who endpoint.Iden
 
 // match compares a path with that of a route.
 func match(route, path string) (id string, ok bool) {
-	head, _, variable := strings.Cut(route, "{id}")
+	head, tail, variable := strings.Cut(route, "{id}")
 	if !variable {
 		return "", route == path
 	}
-	id, ok = strings.CutPrefix(path, head)
-	return id, ok && id != "" && !strings.Contains(id, "/")
+	rest, ok := strings.CutPrefix(path, head)
+	id, found := strings.CutSuffix(rest, tail)
+	return id, ok && found && id != "" && !strings.Contains(id, "/")
 }
 
 func (a *API) describe(w http.ResponseWriter, _ *request) {

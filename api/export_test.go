@@ -31,7 +31,7 @@ func Answers() map[string]reflect.Type {
 func Bodies() map[string][2][]string {
 	var c verbatim.Call
 	out := map[string][2][]string{}
-	for name, members := range map[string][]member{"ExplainRequest": proposed(&c), "CallRequest": wanted(&c)} {
+	for name, members := range map[string][]member{"ExplainRequest": proposed(&c), "CallRequest": wanted(&c), "DismissRequest": nil} {
 		var all, required []string
 		for _, m := range members {
 			all = append(all, m.name)

@@ -216,6 +216,8 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 		{"GET", "/v1/actions/{id}", "/v1/actions/" + id, ""},
 		{"GET", "/v1/actions/{id}", "/v1/actions/" + pending, ""},
 		{"GET", "/v1/actions/{id}", "/v1/actions/none", ""},
+		{"POST", "/v1/actions/{id}/dismiss", "/v1/actions/" + pending + "/dismiss", "{}"},
+		{"POST", "/v1/actions/{id}/dismiss", "/v1/actions/" + id + "/dismiss", "{}"},
 	} {
 		got := w.ask("maria", ask.method, ask.path, ask.body)
 		op := d.Paths[ask.route][strings.ToLower(ask.method)]

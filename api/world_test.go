@@ -224,3 +224,12 @@ func quote(text string) string { return string(canon.StringValue(text).Canonical
 
 // with is the same world for another test.
 func (w *world) with(t testing.TB) *world { return &world{t: t, Fixture: w.Fixture, http: w.http} }
+
+func canonical(t *testing.T, text []byte) string {
+	t.Helper()
+	v, err := canon.Decode(text, canon.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(v.Canonical())
+}
