@@ -191,7 +191,7 @@ func invite(t *testing.T, ctx context.Context, s show, into string) {
 	do(t, ctx, chromedp.Navigate(s.page+"/people"), chromedp.WaitVisible(chromedp.CSS("#invite")), chromedp.SendKeys(chromedp.CSS("#groups"), "finance"),
 		chromedp.SendKeys(chromedp.CSS("#invite input[name=password]"), s.password), chromedp.Click(chromedp.CSS("#invite button")), chromedp.WaitVisible(chromedp.CSS("#invitation-code")))
 	asItStands(t, ctx, into, "invited")
-	code, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS("#invitation-code")))
+	code, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("#invitation-code").innerText`))
 	if err != nil {
 		t.Fatal(err)
 	}
