@@ -33,6 +33,7 @@ const canary = "canary-4711"
 type world struct {
 	*verbatimtest.Fixture
 	t    testing.TB
+	long time.Duration // what a client waits for an answer
 	hub  *hub.Hub
 	http http.Handler
 
@@ -84,7 +85,7 @@ const noteSchema = `{"type":"object","properties":{"text":{"type":"string"},"n":
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, Fixture: verbatimtest.New(t, verbatimtest.Config{Policy: rules()})}
+	w := &world{t: t, long: time.Minute, Fixture: verbatimtest.New(t, verbatimtest.Config{Policy: rules()})}
 	sdk := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
 	for _, name := range []string{"read", "note", "pay", "secret"} {
 		sdk.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(noteSchema)}, w.ran)
@@ -168,7 +169,9 @@ func (r reply) at(pointer string) string {
 // strict JSON, is kept by nobody, and tells no secret.
 func (w *world) ask(who, method, path, body string, headers ...string) reply {
 	w.t.Helper()
-	r := httptest.NewRequestWithContext(w.t.Context(), method, path, strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(w.t.Context(), w.long)
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Host = "gate.test"
 	if who != "" {
 		r.Header.Set("Authorization", "Bearer "+who+"-"+canary)
@@ -222,8 +225,10 @@ func bodyOf(tool, arguments string, extra ...string) string {
 
 func quote(text string) string { return string(canon.StringValue(text).Canonical()) }
 
-// with is the same world for another test.
-func (w *world) with(t testing.TB) *world { return &world{t: t, Fixture: w.Fixture, http: w.http} }
+// with is the same world for another test, whose clients do not wait for people.
+func (w *world) with(t testing.TB) *world {
+	return &world{t: t, long: 100 * time.Millisecond, Fixture: w.Fixture, http: w.http}
+}
 
 func canonical(t *testing.T, text []byte) string {
 	t.Helper()
