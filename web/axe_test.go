@@ -79,6 +79,7 @@ func audited(t *testing.T, ctx context.Context, axe string) []string {
 }
 
 func TestPagesKeepNobodyOut(t *testing.T) {
+	t.Parallel()
 	axe, err := os.ReadFile(needs.Script(t, "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +172,7 @@ func TestAnswersToFormsKeepNobodyOut(t *testing.T) {
 }
 
 func TestSetUpPageKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
 	axe, err := os.ReadFile(needs.Script(t, "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)

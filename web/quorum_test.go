@@ -84,6 +84,7 @@ func (d *desk) approve(ctx context.Context) {
 }
 
 func TestQuorumOfTwoTakesTwoPeopleInTheirOwnBrowsers(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, 2)
 	id := d.propose("A-17")
 	d.open(d.ada, id)
@@ -111,6 +112,7 @@ func TestQuorumOfTwoTakesTwoPeopleInTheirOwnBrowsers(t *testing.T) {
 }
 
 func TestTwoApproversAtOnceAreBothToldTheTruth(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, 1)
 	id := d.propose("A-18")
 	d.open(d.ada, id)
@@ -144,6 +146,7 @@ func TestTwoApproversAtOnceAreBothToldTheTruth(t *testing.T) {
 }
 
 func TestApprovalIsTakenBackInABrowser(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, 1)
 	id := d.propose("A-19")
 	d.open(d.ada, id)
