@@ -64,7 +64,7 @@ func headerText(values []string) (string, bool) {
 	return text, text != "" && len(text) <= maxKey
 }
 
-// ErrKey: the header Idempotency-Key is there, and is no one key.
+// ErrKey says that the header Idempotency-Key is there, and is no one key.
 var ErrKey = errors.New("the header " + headerKey + " is not one key of 1 to 255 visible characters")
 
 // IdempotencyKey reads the header of a request that is no MCP message; "" if

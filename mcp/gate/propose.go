@@ -8,7 +8,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
-// ErrListing: the server's tools could not be listed, so nothing was called.
+// ErrListing says that the server's tools could not be listed, so nothing was called.
 var ErrListing = errors.New("the server's tools could not be listed")
 
 // Propose takes a call that did not come over MCP through the Gate. m is the
