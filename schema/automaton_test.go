@@ -19,7 +19,7 @@ var patterns = []string{
 // TestAutomatonAgreesWithTheRegularExpression on any text.
 func TestAutomatonAgreesWithTheRegularExpression(t *testing.T) {
 	t.Parallel()
-	told := map[string]int{}
+	told := 0
 	rapid.Check(t, func(t *rapid.T) {
 		source := rapid.SampledFrom(patterns).Draw(t, "pattern")
 		if rapid.IntRange(0, 3).Draw(t, "made") == 0 {
@@ -37,10 +37,10 @@ func TestAutomatonAgreesWithTheRegularExpression(t *testing.T) {
 			t.Fatalf("%s in %q: %t, by the automaton %t", source, text, full, quick)
 		}
 		if known {
-			told[source]++
+			told++
 		}
 	})
-	if told[patterns[0]] == 0 {
+	if told == 0 {
 		t.Error("the automaton is not used")
 	}
 }
