@@ -332,7 +332,7 @@ func TestUncertainRunIsSettledFromOperations(t *testing.T) {
 	o.visit("/operate")
 	do(t, o.ctx, chromedp.Click(chromedp.CSS(`a.go[href="/actions/`+id+`"]`)), chromedp.WaitVisible(chromedp.CSS("details.did summary")),
 		chromedp.Click(chromedp.CSS("details.did summary")))
-	pressed(t, o.ctx, "details.did button", ".chip.c-good", [2]string{"#did-evidence", "The bank's ledger, line 7."}, [2]string{"#did-password", password})
+	pressed(t, o.ctx, "details.did button", "main:not(:has(details.did))", [2]string{"#did-evidence", "The bank's ledger, line 7."}, [2]string{"#did-password", password})
 	o.is(id, action.ReconciledSucceeded)
 	if out := o.call(id); !out.Replayed {
 		t.Errorf("afterwards: %+v", out)

@@ -21,8 +21,9 @@ import (
 const RoundsVariable = "VERBATIM_RACE_ROUNDS"
 
 const (
-	shortRounds = 120
-	racers      = 16 // rounds at a time
+	shortRounds  = 120
+	enoughRounds = 2000 // to see each ending, however the machine is busy
+	racers       = 16   // rounds at a time
 )
 
 func testRounds(t *testing.T, open Open) {
@@ -55,8 +56,11 @@ func testRounds(t *testing.T, open Open) {
 	}
 	wg.Wait()
 	t.Logf("%d rounds: %v", rounds, ended)
+	if len(ended) < 2 && !t.Failed() {
+		t.Error("each round ended the same way: the race is none")
+	}
 	for _, state := range []action.State{action.Denied, action.Revoked, action.Expired, action.Succeeded} {
-		if ended[state] == 0 && !t.Failed() {
+		if ended[state] == 0 && rounds >= enoughRounds && !t.Failed() {
 			t.Errorf("no round ended %s: the race is none", state)
 		}
 	}
