@@ -55,6 +55,7 @@ const (
 	CodeToolTimeout         Code = "tool_timeout"
 	CodeToolResultTooLarge  Code = "tool_result_too_large"
 	CodeRecordFailed        Code = "record_failed"
+	CodeNotSigned           Code = "not_signed"
 )
 
 // codeTexts is the closed list: every code with the sentence that a model
@@ -102,6 +103,7 @@ var codeTexts = map[Code]string{
 	CodeToolTimeout:         "The tool gave no answer in time.",
 	CodeToolResultTooLarge:  "The tool's answer was too large to pass on.",
 	CodeRecordFailed:        "The record of this call could not be written, so it was refused. Try again later.",
+	CodeNotSigned:           "The log has not signed all records of this action yet. Ask again in a second.",
 }
 
 // Text returns the sentence for a model. It says nothing about arguments.

@@ -168,7 +168,7 @@ func (a *API) await(r *request, found action.Action, past action.State, long tim
 // list tells of the caller's actions, newest first. What a tool answered is
 // told of single actions only.
 func (a *API) list(w http.ResponseWriter, r *request) {
-	f, err := a.filter(r)
+	f, err := a.filter(r, MaxPage)
 	if err != nil {
 		a.badRequest(w, http.StatusBadRequest, err)
 		return
@@ -194,15 +194,13 @@ func (a *API) list(w http.ResponseWriter, r *request) {
 	writeJSON(w, http.StatusOK, "application/json", out)
 }
 
-func (a *API) filter(r *request) (action.Filter, error) {
+// filter reads the parameters of a list.
+func (a *API) filter(r *request, most int) (action.Filter, error) {
 	s := r.caller.Session
 	f := action.Filter{Tenant: s.Tenant, Principal: s.Principal, Tool: r.query["tool"], Before: r.query["before"]}
 	var err error
-	if f.Limit, err = number(r.query, "limit", MaxPage, MaxPage); err != nil {
+	if f.Limit, err = atLeastOne(r.query, "limit", most); err != nil {
 		return f, err
-	}
-	if f.Limit == 0 {
-		return f, canon.Refuse("/limit", "range", fmt.Sprintf("an integer, 1 to %d", MaxPage))
 	}
 	if state := action.State(r.query["state"]); state != "" {
 		if !slices.Contains(action.States(), state) {
@@ -217,6 +215,15 @@ func (a *API) filter(r *request) (action.Filter, error) {
 		}
 	}
 	return f, nil
+}
+
+// atLeastOne reads a bound of a list; absent is the highest.
+func atLeastOne(query map[string]string, name string, most int) (int, error) {
+	n, err := number(query, name, most, most)
+	if err == nil && n == 0 {
+		err = canon.Refuse("/"+name, "range", fmt.Sprintf("an integer, 1 to %d", most))
+	}
+	return n, err
 }
 
 // number reads a whole parameter; absent is what it is where none was given.

@@ -11,6 +11,7 @@ import (
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 )
@@ -29,6 +30,16 @@ type Desk interface {
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	// Dismiss withdraws what waits, for whoever proposed it.
 	Dismiss(ctx context.Context, s verbatim.Session, id string) (action.Action, error)
+	Shelf
+}
+
+// Shelf is the part of a gate that tells what is kept of an action.
+type Shelf interface {
+	Stored(ctx context.Context, tenant, id string) (verbatim.Outcome, error)
+	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
+	Records(ctx context.Context, f audit.Filter) ([]audit.Record, error)
+	Receipts(ctx context.Context, tenant, id string) ([][]byte, error)
+	Evidence(ctx context.Context, tenant, id string, payload bool) ([]byte, error)
 }
 
 // Config is an API.
@@ -98,6 +109,12 @@ func entries() []entry {
 		{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
 		{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
 		{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
+		{Route{http.MethodGet, "/v1/actions/{id}/result"}, nil, (*API).result},
+		{Route{http.MethodGet, "/v1/actions/{id}/votes"}, nil, (*API).votes},
+		{Route{http.MethodGet, "/v1/actions/{id}/records"}, []string{"limit", "before"}, (*API).records},
+		{Route{http.MethodGet, "/v1/actions/{id}/receipts"}, nil, (*API).receipts},
+		{Route{http.MethodGet, "/v1/actions/{id}/evidence"}, nil, (*API).evidence},
+		{Route{http.MethodGet, "/v1/proposals"}, []string{"state", "tool", "limit", "before"}, (*API).proposals},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
@@ -24,7 +25,10 @@ func Answers() map[string]reflect.Type {
 	return map[string]reflect.Type{"Called": reflect.TypeFor[called](), "Explained": reflect.TypeFor[explained](), "Limit": reflect.TypeFor[limit](),
 		"Page": reflect.TypeFor[page](), "Action": reflect.TypeFor[seen](), "Result": reflect.TypeFor[result](), "Problem": reflect.TypeFor[problem](),
 		"Violation": reflect.TypeFor[canon.Violation](), "Change": reflect.TypeFor[canon.Change](), "Target": reflect.TypeFor[snapshot.Target](),
-		"Resolver": reflect.TypeFor[snapshot.Evidence]()}
+		"Resolver": reflect.TypeFor[snapshot.Evidence](), "Votes": reflect.TypeFor[votes](), "Vote": reflect.TypeFor[vote](),
+		"Records": reflect.TypeFor[records](), "Record": reflect.TypeFor[record](), "Receipts": reflect.TypeFor[receipts](),
+		"Proposals": reflect.TypeFor[proposals](), "Proposal": reflect.TypeFor[proposal](), "Requirement": reflect.TypeFor[action.Requirement](),
+		"Group": reflect.TypeFor[action.Group]()}
 }
 
 // Bodies are the members that are read, and those of them that are required.

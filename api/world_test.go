@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -15,9 +16,11 @@ import (
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/api"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/identity"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 	"github.com/seed-de4804fb/verbatim/mcp/remote"
@@ -85,7 +88,8 @@ const noteSchema = `{"type":"object","properties":{"text":{"type":"string"},"n":
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, long: time.Minute, Fixture: verbatimtest.New(t, verbatimtest.Config{Policy: rules()})}
+	w := &world{t: t, long: time.Minute, Fixture: verbatimtest.New(t, verbatimtest.Config{Policy: rules(),
+		Gate: func(c *verbatim.Config) { c.Receipts = signer(t, keys.Receipts) }})}
 	sdk := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
 	for _, name := range []string{"read", "note", "pay", "secret"} {
 		sdk.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(noteSchema)}, w.ran)
@@ -130,6 +134,27 @@ func (w *world) people() tokens {
 	foreign.Session.Tenant = "other"
 	return tokens{"maria-" + canary: {Key: "maria", Caller: maria}, "narrow-" + canary: {Key: "narrow", Caller: narrow},
 		"bob-" + canary: {Key: "bob", Caller: bob}, "foreign-" + canary: {Key: "foreign", Caller: foreign}}
+}
+
+func signer(t testing.TB, p keys.Purpose) *keys.Signer {
+	t.Helper()
+	s, err := keys.NewSigner(p, bytes.Repeat([]byte{byte(len(p))}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// signLog has the log sign all that is in it.
+func (w *world) signLog() {
+	w.t.Helper()
+	q, err := audit.NewSequencer(w.Store, signer(w.t, keys.Checkpoints))
+	if err == nil {
+		_, err = q.Turn(w.t.Context())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w *world) ran(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -196,7 +221,7 @@ func (w *world) ask(who, method, path, body string, headers ...string) reply {
 		w.t.Fatal(err)
 	}
 	out := reply{status: rec.Code, header: rec.Header(), text: string(text)}
-	if out.body, err = canon.Decode(text, canon.Options{}); err != nil {
+	if out.body, err = canon.Decode(text, canon.Options{MaxBytes: canon.CeilingBytes}); err != nil {
 		w.t.Fatalf("%s %s: %d, and no strict JSON: %v\n%.300s", method, path, rec.Code, err, text)
 	}
 	if strings.Contains(out.text, canary) {

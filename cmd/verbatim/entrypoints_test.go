@@ -204,12 +204,17 @@ var libraryEntries = map[string]struct {
 	"Evidence": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Evidence(ctx, a.Tenant, a.ID, true)
 	}, nil},
-	"Earlier": {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Earlier(ctx, a) }, nil},
-	"Stops":   {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Stops(ctx, "acme") }, nil},
-	"Action":  {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Action(ctx, "acme", a.ID) }, nil},
-	"Actions": {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Actions(ctx, action.Filter{}) }, nil},
-	"Votes":   {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Votes(ctx, "acme", a.ID) }, nil},
-	"Records": {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Records(ctx, audit.Filter{}) }, nil},
+	"Stored": {func(ctx context.Context, r *arena, a action.Action) {
+		r.Approve(a.ID, "ada")
+		_, _ = r.Gate.Stored(ctx, a.Tenant, a.ID) // telling of an approval does not use it
+	}, nil},
+	"Receipts": {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Receipts(ctx, a.Tenant, a.ID) }, nil},
+	"Earlier":  {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Earlier(ctx, a) }, nil},
+	"Stops":    {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Stops(ctx, "acme") }, nil},
+	"Action":   {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Action(ctx, "acme", a.ID) }, nil},
+	"Actions":  {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Actions(ctx, action.Filter{}) }, nil},
+	"Votes":    {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Votes(ctx, "acme", a.ID) }, nil},
+	"Records":  {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Records(ctx, audit.Filter{}) }, nil},
 }
 
 func TestNoLibraryEntryRunsAMutationWithoutDecisionOrApproval(t *testing.T) {
