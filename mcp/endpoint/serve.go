@@ -168,7 +168,7 @@ func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Identity, 
 	defer s.use()()
 	switch m.Kind() {
 	case wire.KindRequest:
-		e.exchange(w, r, s.Session, m)
+		e.exchange(w, r, s.As(who.Caller), m)
 	case wire.KindNotification:
 		s.Notify(m)
 		w.WriteHeader(http.StatusAccepted)

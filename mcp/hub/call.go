@@ -16,15 +16,15 @@ const (
 
 // call takes a tool call to its server, through the Gate.
 func (s *Session) call(r *request) *wire.Message {
-	server, name, ok := s.hub.owner(r.msg.Name())
+	server, name, ok := s.roof.owner(r.msg.Name())
 	if !ok || !s.caller.sees(server) {
 		return s.failure(r.msg.ID(), wire.CodeInvalidParams, textUnknown)
 	}
-	l, err := s.hub.servers[server].connect(r.ctx, s.era)
+	l, err := s.connect(r.ctx, server, s.era)
 	if err != nil {
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
 	}
-	closed, err := l.load(r.ctx, name)
+	closed, err := l.load(r.ctx, s.roof, name)
 	if err != nil {
 		l.server.log.Warn("the server's tools could not be listed", "error", err)
 		return s.failure(r.msg.ID(), wire.CodeInternal, textNoList)
@@ -39,7 +39,7 @@ func (s *Session) call(r *request) *wire.Message {
 	allowed := func(tool string) bool { return !shut && s.caller.may(tool) }
 	d, err := gate.NewDesk(gate.Config{Gate: s.hub.cfg.Gate, Session: s.caller.Session, Server: server, Wait: s.hub.cfg.Wait,
 		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity,
-		States: s.hub.states, Tasks: &s.hub.tasks}, l.roster, &bent{l, s.era}, &s.hub.runs)
+		States: s.hub.states, Tasks: &s.hub.tasks}, l.roster, &bent{l, s.era}, &l.server.runs)
 	if err != nil {
 		l.server.log.Error("a session is of no use", "error", err)
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
@@ -50,15 +50,23 @@ func (s *Session) call(r *request) *wire.Message {
 // Mirrors returns the arguments of a tool that headers repeat, as clients of
 // the modern era see it; nil if there is no such tool.
 func (s *Session) Mirrors(ctx context.Context, shown string) []wire.Mirror {
-	server, name, ok := s.hub.owner(shown)
+	found := s.mirrors(ctx, shown)
+	for s.again() {
+		found = s.mirrors(ctx, shown)
+	}
+	return found
+}
+
+func (s *Session) mirrors(ctx context.Context, shown string) []wire.Mirror {
+	server, name, ok := s.roof.owner(shown)
 	if !ok || !s.caller.sees(server) {
 		return nil
 	}
-	l, err := s.hub.servers[server].connect(ctx, s.era)
+	l, err := s.connect(ctx, server, s.era)
 	if err != nil {
 		return nil
 	}
-	if _, err := l.load(ctx, name); err != nil {
+	if _, err := l.load(ctx, s.roof, name); err != nil {
 		return nil
 	}
 	return l.mirrors(name)
@@ -75,7 +83,7 @@ func (s *Session) task(r *request) *wire.Message {
 
 // forward sends a request that is no tool call to one server.
 func (s *Session) forward(r *request, server string, m *wire.Message) *wire.Message {
-	l, err := s.hub.servers[server].connect(r.ctx, s.era)
+	l, err := s.connect(r.ctx, server, s.era)
 	if err != nil {
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
 	}

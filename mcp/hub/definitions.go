@@ -19,7 +19,7 @@ func (nobody) Bind(string, wire.Tool) (*catalog.Tool, verbatim.Code) {
 // Definitions connects to a server, lists its tools and lets go of it. No tool
 // is called, and no gate is between.
 func Definitions(ctx context.Context, s Server, version string) ([]wire.Tool, error) {
-	h := &Hub{cfg: Config{Binder: nobody{}, Version: version, Log: slog.New(slog.DiscardHandler)}, servers: map[string]*server{}}
+	h := &Hub{cfg: Config{Binder: nobody{}, Version: version, Log: slog.New(slog.DiscardHandler)}}
 	h.end, h.stop = context.WithCancel(ctx)
 	defer h.stop()
 	one := newServer(h, s)

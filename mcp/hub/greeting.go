@@ -43,8 +43,8 @@ func (s *Session) initialize(r *request) *wire.Message {
 // greeting is the one server's own where it speaks the era, else the hub's.
 func (s *Session) greeting(r *request, version string) (*wire.Message, error) {
 	at := canon.StringValue(version).Canonical()
-	if !s.hub.prefixed() {
-		if l, err := s.hub.servers[s.hub.names[0]].connect(r.ctx, legacy); err == nil && l.era == legacy {
+	if !s.roof.prefixed() {
+		if l, err := s.connect(r.ctx, s.roof.only(), legacy); err == nil && l.era == legacy {
 			m, err := wire.NewResult(r.msg.ID(), l.hello)
 			if err == nil {
 				m, err = m.WithMember("/result/protocolVersion", at)
@@ -80,7 +80,7 @@ func trimmed(m *wire.Message) (*wire.Message, error) {
 func (s *Session) offers(r *request) []byte {
 	have := map[string]bool{"tools": true}
 	for _, name := range s.servers() {
-		l, err := s.hub.servers[name].connect(r.ctx, s.era)
+		l, err := s.connect(r.ctx, name, s.era)
 		if err != nil {
 			continue
 		}
@@ -124,8 +124,8 @@ func extends(hello []byte) bool {
 
 // discover greets a client of the modern era.
 func (s *Session) discover(r *request) *wire.Message {
-	if !s.hub.prefixed() {
-		if l, err := s.hub.servers[s.hub.names[0]].connect(r.ctx, modern); err == nil && l.era == modern {
+	if !s.roof.prefixed() {
+		if l, err := s.connect(r.ctx, s.roof.only(), modern); err == nil && l.era == modern {
 			return s.discovered(r, l)
 		}
 	}

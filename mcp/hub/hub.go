@@ -9,8 +9,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
@@ -43,6 +43,9 @@ type Mirroring interface {
 // Server is one server behind the hub.
 type Server struct {
 	Name string // in catalog and policy: 1 to 40 of a-z 0-9 -
+	// Version tells this server from what stood under its name before: Replace
+	// keeps the connections where it is the same. "" is never the same.
+	Version string
 	// Dial connects. It is called again after the connection was lost.
 	Dial func(ctx context.Context) (Transport, error)
 	// Identity names the server for what it was sent (gate.Identify): a later
@@ -66,7 +69,7 @@ type Server struct {
 type Config struct {
 	Gate    *verbatim.Gate // required
 	Binder  gate.Binder    // required
-	Servers []Server       // at least one
+	Servers []Server       // at least one; Replace puts others in their place
 	Version string         // of this program, for greetings
 	Wait    time.Duration  // 0 means gate.DefaultWait
 	Page    string         // address of the approvers' page
@@ -81,18 +84,20 @@ type Config struct {
 
 // Hub is a set of servers. It is safe for concurrent use.
 type Hub struct {
-	cfg     Config
-	servers map[string]*server
-	names   []string       // sorted
-	runs    sync.WaitGroup // requests under way, and runs that outlive them
-	end     context.Context
-	stop    context.CancelFunc
-	states  *gate.States
-	tasks   gate.Tasks
+	cfg    Config
+	roof   atomic.Pointer[roof] // the servers; Replace puts another one in its place
+	runs   sync.WaitGroup       // requests under way, and runs that outlive them
+	end    context.Context
+	stop   context.CancelFunc
+	states *gate.States
+	tasks  gate.Tasks
+
+	replacing sync.Mutex // one Replace at a time
 
 	mu       sync.Mutex
 	ended    bool
 	sessions map[*Session]bool
+	retired  map[*server]bool // that something still needs
 }
 
 // The limits of names.
@@ -105,8 +110,8 @@ var serverName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 // New checks the configuration. Nothing is connected yet.
 func New(cfg Config) (*Hub, error) {
-	if cfg.Gate == nil || cfg.Binder == nil || len(cfg.Servers) == 0 {
-		return nil, errors.New("a hub without gate, binder or servers")
+	if cfg.Gate == nil || cfg.Binder == nil {
+		return nil, errors.New("a hub without gate or binder")
 	}
 	if cfg.MaxPause <= 0 {
 		cfg.MaxPause = lastPause
@@ -120,44 +125,28 @@ func New(cfg Config) (*Hub, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{cfg: cfg, servers: map[string]*server{}, sessions: map[*Session]bool{}}
+	h := &Hub{cfg: cfg, sessions: map[*Session]bool{}, retired: map[*server]bool{}}
 	h.end, h.stop = context.WithCancel(context.Background())
 	var err error
 	if h.states, err = gate.NewStates(); err != nil {
 		return nil, err
 	}
-	for _, s := range cfg.Servers {
-		if err := h.add(s); err != nil {
-			return nil, err
-		}
+	servers, err := h.over(cfg.Servers, nil)
+	if err != nil {
+		return nil, err
 	}
-	h.names = slices.Sorted(maps.Keys(h.servers))
+	h.roof.Store(servers)
 	return h, nil
 }
 
-func (h *Hub) add(s Server) error {
-	if !serverName.MatchString(s.Name) || s.Dial == nil {
-		return fmt.Errorf("server %q: a name has 1 to 40 of a-z, 0-9 and -", s.Name)
-	}
-	mine := skeleton(s.Name) + skeleton(separator)
-	for name := range h.servers {
-		other := skeleton(name) + skeleton(separator)
-		if strings.HasPrefix(mine, other) || strings.HasPrefix(other, mine) {
-			return fmt.Errorf("servers %s and %s: the names look like one another", name, s.Name)
-		}
-	}
-	if s.Identity == (canon.Digest{}) {
-		s.Identity = gate.Identify("unnamed", rand.Text())
-	}
-	h.servers[s.Name] = newServer(h, s)
-	return nil
-}
+// unnamed is an identity that no other server has.
+func unnamed() canon.Digest { return gate.Identify("unnamed", rand.Text()) }
 
 // Warm connects every server, so that the first call need not wait. What
 // fails is logged and tried again when it is needed.
 func (h *Hub) Warm(ctx context.Context) {
 	var all sync.WaitGroup
-	for _, s := range h.servers {
+	for _, s := range h.roof.Load().servers {
 		all.Go(func() {
 			if l, err := s.connect(ctx, modern); err == nil {
 				err = l.roster.Load(ctx)
@@ -193,21 +182,33 @@ func (h *Hub) Close(ctx context.Context) {
 		s.Close()
 	}
 	done := make(chan struct{})
-	go func() { h.runs.Wait(); close(done) }()
+	go func() { h.finish(); close(done) }()
 	select {
 	case <-done:
 	case <-ctx.Done():
 		h.cfg.Log.Warn("runs were still going when the servers were stopped; they are uncertain")
 	}
 	var all sync.WaitGroup
-	for _, s := range h.servers {
+	for _, s := range h.all() {
 		all.Go(s.close)
 	}
 	all.Wait()
 }
 
-// prefixed reports whether names carry the server's.
-func (h *Hub) prefixed() bool { return len(h.servers) > 1 }
+// finish waits for the requests, and then for the runs that they have left.
+func (h *Hub) finish() {
+	h.runs.Wait()
+	for _, s := range h.all() {
+		s.runs.Wait()
+	}
+}
+
+// all are the servers, those among them that are being let go.
+func (h *Hub) all() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.AppendSeq(slices.Collect(maps.Keys(h.retired)), maps.Values(h.roof.Load().servers))
+}
 
 // broadcast tells every session that has a stream for it.
 func (h *Hub) broadcast(server string, m *wire.Message) {

@@ -57,7 +57,7 @@ func (l *link) changed() {
 
 // load makes sure that the tools are known, looking again for one that is
 // not, and returns those that are not offered. name may be "".
-func (l *link) load(ctx context.Context, name string) (map[string]string, error) {
+func (l *link) load(ctx context.Context, f *roof, name string) (map[string]string, error) {
 	err := l.roster.Load(ctx)
 	if err == nil && name != "" {
 		err = l.roster.LoadFor(ctx, name)
@@ -68,8 +68,9 @@ func (l *link) load(ctx context.Context, name string) (map[string]string, error)
 	tools, listing := l.roster.Tools()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed == nil || l.listing != listing {
-		l.closed, l.shapes, l.listing = l.server.hub.closed(l.server.Name, tools), map[string][]wire.Mirror{}, listing
+	if l.closed == nil || l.listing != listing || l.prefix != f.prefixed() {
+		l.closed, l.shapes = f.closed(l.server.Name, tools), map[string][]wire.Mirror{}
+		l.listing, l.prefix = listing, f.prefixed()
 		l.shape(tools)
 		for name, why := range l.closed {
 			l.server.log.Warn("a tool is not offered", "tool", strconv.Quote(name), "reason", why)

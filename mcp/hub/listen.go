@@ -36,7 +36,7 @@ func (s *Session) wishes(m *wire.Message) (wishes, error) {
 	}
 	for _, raw := range list {
 		uri, ok := wire.Text(raw)
-		if _, allowed := s.hub.resource(&s.caller, uri); ok && allowed && len(w.uris) < maxFollowed {
+		if _, allowed := s.roof.resource(&s.caller, uri); ok && allowed && len(w.uris) < maxFollowed {
 			w.uris = append(w.uris, uri)
 		}
 	}
@@ -76,15 +76,62 @@ func (s *Session) listen(r *request) *wire.Message {
 	}
 	tell := s.marked(r)
 	tell(ack)
-	var all sync.WaitGroup
-	ctx, cancel := context.WithCancel(r.ctx)
-	defer cancel()
-	for _, name := range s.servers() {
-		all.Go(func() { s.hearken(ctx, name, w, r, tell) })
-	}
-	all.Wait()
-	<-ctx.Done() // a server without news is no reason to end the stream
+	s.attend(r, w, tell)
 	return s.listened(r)
+}
+
+// attend holds the streams of the servers that there are until the request
+// ends: a server without news is no reason to end it. When servers come or go,
+// the client is told, and so are the streams.
+func (s *Session) attend(r *request, w wishes, tell func(*wire.Message)) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	s.let() // it needs no server for itself, and may last for days
+	heard := map[*server]context.CancelFunc{}
+	for {
+		f := s.roof
+		for _, x := range s.visible() {
+			if heard[x] == nil {
+				ctx, cancel := context.WithCancel(r.ctx)
+				heard[x] = cancel
+				all.Go(func() { defer cancel(); s.hearken(ctx, x, f, w, r, tell) })
+			}
+		}
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-s.roof.gone:
+		}
+		s.roof = s.hub.roof.Load()
+		changed := len(heard) != len(s.visible())
+		for x, cancel := range heard {
+			if s.roof.servers[x.Name] != x {
+				cancel()
+				delete(heard, x)
+				changed = true
+			}
+		}
+		if changed {
+			s.tellChanged(w, tell)
+		}
+	}
+}
+
+// visible are the servers that exist for the session.
+func (s *Session) visible() (out []*server) {
+	for _, name := range s.servers() {
+		out = append(out, s.roof.servers[name])
+	}
+	return out
+}
+
+// tellChanged says that every list that the client asked about is another one.
+func (s *Session) tellChanged(w wishes, tell func(*wire.Message)) {
+	for _, kind := range w.kinds {
+		if m, err := wire.NewNotification(listKinds[kind], nil); err == nil {
+			tell(m)
+		}
+	}
 }
 
 // marked gives notifications the id of the subscription that they belong to.
@@ -109,26 +156,26 @@ func (s *Session) listened(r *request) *wire.Message {
 
 // hearken holds one server's stream for a client. A server of the legacy era
 // has none: what it tells of its lists comes through the hub.
-func (s *Session) hearken(ctx context.Context, name string, w wishes, r *request, tell func(*wire.Message)) {
-	l, err := s.hub.servers[name].connect(ctx, modern)
+func (s *Session) hearken(ctx context.Context, x *server, f *roof, w wishes, r *request, tell func(*wire.Message)) {
+	l, err := x.connect(ctx, modern)
 	if err != nil {
 		return
 	}
 	var mine []string
 	for _, uri := range w.uris {
-		if owner, ok := s.hub.resource(&s.caller, uri); ok && owner == name {
+		if owner, ok := f.resource(&s.caller, uri); ok && owner == x.Name {
 			mine = append(mine, uri)
 		}
 	}
 	if l.era == legacy {
-		s.overhear(ctx, name, w, nil, tell)
+		s.overhear(ctx, x.Name, w, nil, tell)
 		return
 	}
 	if !l.server.Asks { // on a pipe nobody can tell whose news they are
 		if len(mine) > 0 {
 			go s.subscribed(ctx, l, wishes{uris: mine}, r)
 		}
-		s.overhear(ctx, name, w, mine, tell)
+		s.overhear(ctx, x.Name, w, mine, tell)
 		return
 	}
 	m, err := r.msg.WithoutOwnMeta()
@@ -180,6 +227,7 @@ func (s *Session) subscribed(ctx context.Context, l *link, w wishes, r *request)
 // overhear listens to what the hub hears of a server until ctx ends.
 func (s *Session) overhear(ctx context.Context, name string, w wishes, uris []string, tell func(*wire.Message)) {
 	ear := s.hub.session(Caller{Session: s.caller.Session, Servers: []string{name}}, legacy)
+	ear.ear = true
 	for _, uri := range uris {
 		ear.follows[uri] = true
 	}

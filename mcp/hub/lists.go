@@ -34,7 +34,7 @@ func (s *Session) prompts(r *request) *wire.Message   { return s.listed(r, promp
 // listed answers with the list of the one server, page by page, or with those
 // of all servers in one.
 func (s *Session) listed(r *request, kind list) *wire.Message {
-	if !s.hub.prefixed() {
+	if !s.roof.prefixed() {
 		return s.onePage(r, kind)
 	}
 	if _, found, err := r.msg.Member("/params/cursor"); found || err != nil {
@@ -44,7 +44,7 @@ func (s *Session) listed(r *request, kind list) *wire.Message {
 	for _, name := range s.servers() {
 		more, err := s.all(r, name, kind)
 		if err != nil {
-			s.hub.servers[name].log.Warn("the server is left out of a list", "method", r.msg.Method(), "error", err)
+			s.roof.servers[name].log.Warn("the server is left out of a list", "method", r.msg.Method(), "error", err)
 			continue
 		}
 		items = append(items, more...)
@@ -53,9 +53,9 @@ func (s *Session) listed(r *request, kind list) *wire.Message {
 }
 
 func (s *Session) onePage(r *request, kind list) *wire.Message {
-	r, cancel := r.within(s.hub.servers[s.hub.names[0]].Greeting)
+	r, cancel := r.within(s.roof.servers[s.roof.only()].Greeting)
 	defer cancel()
-	l, err := s.hub.servers[s.hub.names[0]].connect(r.ctx, s.era)
+	l, err := s.connect(r.ctx, s.roof.only(), s.era)
 	if err != nil {
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)
 	}
@@ -84,9 +84,9 @@ const maxPages = 200
 
 // all returns the items of every page of one server, edited for the session.
 func (s *Session) all(r *request, name string, kind list) ([][]byte, error) {
-	r, cancel := r.within(s.hub.servers[name].Greeting)
+	r, cancel := r.within(s.roof.servers[name].Greeting)
 	defer cancel()
-	l, err := s.hub.servers[name].connect(r.ctx, s.era)
+	l, err := s.connect(r.ctx, name, s.era)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Session) joined(r *request, kind list, items [][]byte) *wire.Message {
 // showTools leaves out what is closed or not for this session, and names the
 // rest as the client sees it.
 func (s *Session) showTools(l *link, answer *wire.Message) (*wire.Message, error) {
-	closed, err := l.load(s.end, "")
+	closed, err := l.load(s.end, s.roof, "")
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (s *Session) showTools(l *link, answer *wire.Message) (*wire.Message, error
 	server := l.server.Name
 	return shown.FilterTools(func(t wire.Tool) (string, bool) {
 		_, shut := closed[t.Name]
-		return s.hub.shown(server, t.Name), !shut && s.caller.may(server+"."+t.Name)
+		return s.roof.shown(server, t.Name), !shut && s.caller.may(server+"."+t.Name)
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Session) keepURIs(l *link, answer *wire.Message, pointer, member string
 		if member == "uriTemplate" {
 			uri = gate.Expanded(uri)
 		}
-		owner, ok := s.hub.resource(&s.caller, uri)
+		owner, ok := s.roof.resource(&s.caller, uri)
 		return ok && owner == l.server.Name
 	})
 }
@@ -182,8 +182,8 @@ func (s *Session) showPrompts(l *link, answer *wire.Message) (*wire.Message, err
 		name, ok := textOf(raw, "name")
 		return ok && anyMatches(server.Prompts, name)
 	})
-	if err != nil || !s.hub.prefixed() {
+	if err != nil || !s.roof.prefixed() {
 		return kept, err
 	}
-	return renamed(kept, func(name string) string { return s.hub.shown(server.Name, name) })
+	return renamed(kept, func(name string) string { return s.roof.shown(server.Name, name) })
 }

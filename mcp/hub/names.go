@@ -16,20 +16,20 @@ const separator = "__"
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // shown is the name under which a client sees what a server calls name.
-func (h *Hub) shown(server, name string) string {
-	if !h.prefixed() {
+func (f *roof) shown(server, name string) string {
+	if !f.prefixed() {
 		return name
 	}
 	return server + separator + name
 }
 
 // owner splits a name that a client used.
-func (h *Hub) owner(shown string) (server, name string, ok bool) {
-	if !h.prefixed() {
-		return h.names[0], shown, true
+func (f *roof) owner(shown string) (server, name string, ok bool) {
+	if !f.prefixed() {
+		return f.only(), shown, true
 	}
 	server, name, ok = strings.Cut(shown, separator)
-	_, known := h.servers[server]
+	_, known := f.servers[server]
 	return server, name, ok && known && name != ""
 }
 
@@ -42,14 +42,14 @@ func skeleton(name string) string {
 // closed says why tools of one server are not offered, by the server's name:
 // they are too long with their prefix, are no tool names, or look like one
 // another. Of two that look alike the one that somebody has catalogued stays.
-func (h *Hub) closed(server string, tools []wire.Tool) map[string]string {
+func (f *roof) closed(server string, tools []wire.Tool) map[string]string {
 	out := map[string]string{}
 	alike := map[string][]string{}
 	for _, t := range tools {
 		switch {
 		case !toolName.MatchString(t.Name):
 			out[t.Name] = "the name has other characters than A-Z a-z 0-9 _ . -"
-		case len(h.shown(server, t.Name)) > h.cfg.NameLimit:
+		case len(f.shown(server, t.Name)) > f.hub.cfg.NameLimit:
 			out[t.Name] = "the name is too long"
 		}
 		for _, key := range []string{"~" + skeleton(t.Name), "=" + strings.ToLower(t.Name)} {
@@ -60,7 +60,7 @@ func (h *Hub) closed(server string, tools []wire.Tool) map[string]string {
 		if len(twins) < 2 {
 			continue
 		}
-		for _, name := range h.unreviewed(server, twins, tools) {
+		for _, name := range f.hub.unreviewed(server, twins, tools) {
 			out[name] = "the name looks like that of another tool"
 		}
 	}

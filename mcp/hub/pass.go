@@ -56,7 +56,7 @@ func (s *Session) resourceOf(m *wire.Message, pointer string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return s.hub.resource(&s.caller, uri)
+	return s.roof.resource(&s.caller, uri)
 }
 
 // prompt passes on the request for a prompt that a rule names.
@@ -75,8 +75,8 @@ func (s *Session) prompt(r *request) *wire.Message {
 }
 
 func (s *Session) promptOf(shown string) (server, name string, ok bool) {
-	server, name, ok = s.hub.owner(shown)
-	ok = ok && s.caller.sees(server) && anyMatches(s.hub.servers[server].Prompts, name)
+	server, name, ok = s.roof.owner(shown)
+	ok = ok && s.caller.sees(server) && anyMatches(s.roof.servers[server].Prompts, name)
 	return server, name, ok
 }
 
@@ -103,7 +103,7 @@ func (s *Session) complete(r *request) *wire.Message {
 		return s.forward(r, server, m)
 	case "ref/resource":
 		template, _ := textOf(raw, "uri")
-		server, ok := s.hub.resource(&s.caller, gate.Expanded(template))
+		server, ok := s.roof.resource(&s.caller, gate.Expanded(template))
 		if !ok {
 			return refused
 		}
@@ -151,12 +151,12 @@ func (s *Session) empty(r *request) *wire.Message {
 
 // level passes the wish for log messages on to every server that logs.
 func (s *Session) level(r *request) *wire.Message {
-	if !s.hub.prefixed() {
-		return s.forward(r, s.hub.names[0], r.msg)
+	if !s.roof.prefixed() {
+		return s.forward(r, s.roof.only(), r.msg)
 	}
 	for _, name := range s.servers() {
 		if a := s.forward(r, name, r.msg); a.Kind() != wire.KindResult {
-			s.hub.servers[name].log.Debug("the server takes no log level")
+			s.roof.servers[name].log.Debug("the server takes no log level")
 		}
 	}
 	return s.empty(r)

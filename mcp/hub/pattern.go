@@ -11,13 +11,13 @@ func ParsePattern(text string) (Pattern, error) { return gate.ParsePattern(text)
 func anyMatches(list []Pattern, text string) bool { return gate.AnyMatches(list, text) }
 
 // resource returns the one server that a rule lets read uri for.
-func (h *Hub) resource(c *Caller, uri string) (string, bool) {
+func (f *roof) resource(c *Caller, uri string) (string, bool) {
 	if gate.Climbs(uri) {
 		return "", false
 	}
 	found := ""
-	for _, name := range h.names {
-		if !c.sees(name) || !anyMatches(h.servers[name].Resources, uri) {
+	for _, name := range f.names {
+		if !c.sees(name) || !anyMatches(f.servers[name].Resources, uri) {
 			continue
 		}
 		if found != "" {

@@ -69,16 +69,20 @@ func (h *Hub) propose(ctx context.Context, c Caller, tool string, unknown func(c
 	defer cancel()
 	defer context.AfterFunc(h.end, cancel)()
 	name, upstream, _ := strings.Cut(tool, ".")
-	s, there := h.servers[name]
-	if !there || upstream == "" || !c.Reaches(tool) {
+	if upstream == "" || !c.Reaches(tool) {
 		return unknown(ctx)
 	}
+	roof, s := h.held(name)
+	if s == nil {
+		return unknown(ctx)
+	}
+	defer s.release()
 	l, err := s.connect(ctx, modern)
 	if err != nil {
 		s.log.Warn("a server cannot be reached", "error", err)
 		return ErrUnreachable
 	}
-	closed, err := l.load(ctx, upstream)
+	closed, err := l.load(ctx, roof, upstream)
 	if err != nil {
 		s.log.Warn("the server's tools could not be listed", "error", err)
 		return gate.ErrListing
@@ -91,11 +95,23 @@ func (h *Hub) propose(ctx context.Context, c Caller, tool string, unknown func(c
 		return unknown(ctx)
 	}
 	d, err := gate.NewDesk(gate.Config{Gate: h.cfg.Gate, Session: c.Session, Server: name, Page: h.cfg.Page, Log: s.log,
-		Allowed: c.may, Identity: s.Identity, States: h.states, Tasks: &h.tasks}, l.roster, &bent{l, modern}, &h.runs)
+		Allowed: c.may, Identity: s.Identity, States: h.states, Tasks: &h.tasks}, l.roster, &bent{l, modern}, &s.runs)
 	if err != nil {
 		return err
 	}
 	return known(ctx, d, m)
+}
+
+// held returns the server of a name, kept open until release, and the roof
+// that it stands under; nil if there is none.
+func (h *Hub) held(name string) (*roof, *server) {
+	for {
+		f := h.roof.Load()
+		s := f.servers[name]
+		if s == nil || s.hold() {
+			return f, s
+		}
+	}
 }
 
 // request is the tools/call that the server of a tool gets.

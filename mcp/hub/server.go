@@ -43,6 +43,10 @@ type server struct {
 	pause   time.Duration
 	retryAt time.Time
 	ended   bool
+	holds   int           // requests under way that need it
+	free    chan struct{} // not nil: it is let go; closed when nothing holds it
+
+	runs sync.WaitGroup // that outlive their requests
 }
 
 // link is one greeted connection.
@@ -56,6 +60,7 @@ type link struct {
 
 	mu      sync.Mutex
 	listing int               // of which the rest is
+	prefix  bool              // names carried the server's
 	closed  map[string]string // tools that are not offered, and why
 	shapes  map[string][]wire.Mirror
 }

@@ -14,13 +14,27 @@ import (
 // Session is one client: of the legacy era for as long as it stays, of the
 // modern era for one request. It is safe for concurrent use.
 type Session struct {
-	hub    *Hub
-	caller Caller
-	era    era
-	end    context.Context
-	stop   context.CancelFunc
+	*seat
+	caller Caller // of this request
+
+	// What follows is of one request, and nil where there is none.
+	roof  *roof
+	moved bool      // a server that it needed was let go; another roof is there
+	held  []*server // that are kept open for it
+	first [1]*server
+}
+
+// seat is what the requests of a session have in common.
+type seat struct {
+	hub  *Hub
+	era  era
+	ear  bool // it stands for a stream of the modern era
+	end  context.Context
+	stop context.CancelFunc
 
 	mu      sync.Mutex
+	owner   *Session            // that the hub knows
+	newest  Caller              // of the latest request
 	version string              // that was agreed, in the legacy era
 	can     map[string]bool     // capabilities that the client declared
 	live    map[string]*trip    // requests under way, by the client's id
@@ -80,9 +94,10 @@ func (h *Hub) Legacy(c Caller) *Session {
 func (h *Hub) Once(c Caller) *Session { return h.session(c, modern) }
 
 func (h *Hub) session(c Caller, e era) *Session {
-	s := &Session{hub: h, caller: c, era: e, live: make(map[string]*trip, 1)}
+	s := &Session{caller: c, seat: &seat{hub: h, era: e, newest: c, live: make(map[string]*trip, 1)}}
+	s.owner = s
 	if e == modern { // it lasts for one request, and that has an end of its own
-		s.end, s.stop = h.end, func() {}
+		s.end, s.stop, s.roof = h.end, func() {}, h.roof.Load()
 		return s
 	}
 	s.can, s.asked, s.follows = map[string]bool{}, map[string]debt{}, map[string]bool{}
@@ -105,10 +120,11 @@ func (s *Session) Done() <-chan struct{} { return s.end.Done() }
 
 // Close ends the session. Runs that have begun go on.
 func (s *Session) Close() {
+	s.let()
 	s.stop()
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	delete(s.hub.sessions, s)
+	delete(s.hub.sessions, s.owner)
 }
 
 // Outlet sets the stream for what belongs to no request; nil drops it.
@@ -142,7 +158,15 @@ func (s *Session) Request(ctx context.Context, m *wire.Message, beside func(*wir
 	if !s.begin(m.ID(), t) {
 		return s.failure(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight, or too many are")
 	}
-	answer := known.answer(s, &request{ctx: ctx, msg: m, trip: t, beside: beside})
+	visit := s
+	if s.roof == nil {
+		visit = s.visit()
+		defer visit.let()
+	}
+	answer := known.answer(visit, &request{ctx: ctx, msg: m, trip: t, beside: beside})
+	for m.Method() != "initialize" && visit.again() {
+		answer = known.answer(visit, &request{ctx: ctx, msg: m, trip: t, beside: beside})
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, m.ID().Key())
@@ -274,7 +298,7 @@ func (s *Session) owe(l *link, m *wire.Message) (wire.ID, bool) {
 
 // hear takes what a server sends beside all requests.
 func (s *Session) hear(server string, m *wire.Message) {
-	if !s.caller.sees(server) {
+	if !s.latest().sees(server) {
 		return
 	}
 	uri := ""
@@ -298,7 +322,7 @@ func (s *Session) hear(server string, m *wire.Message) {
 
 // servers are the names that exist for the session.
 func (s *Session) servers() []string {
-	return slices.DeleteFunc(slices.Clone(s.hub.names), func(n string) bool { return !s.caller.sees(n) })
+	return slices.DeleteFunc(slices.Clone(s.roof.names), func(n string) bool { return !s.caller.sees(n) })
 }
 
 func (s *Session) failure(id wire.ID, code wire.Code, text string) *wire.Message {

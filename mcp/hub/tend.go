@@ -79,11 +79,15 @@ func (h *Hub) mendOnce(ctx context.Context) error {
 
 // wake connects a server and lists its tools, unless both are done.
 func (h *Hub) wake(ctx context.Context, name string) {
-	s := h.servers[name]
-	if s == nil || !h.enter() {
+	if !h.enter() {
 		return
 	}
 	defer h.runs.Done()
+	_, s := h.held(name)
+	if s == nil {
+		return
+	}
+	defer s.release()
 	l, err := s.connect(ctx, modern)
 	if err == nil {
 		err = l.roster.Load(ctx)
