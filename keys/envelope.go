@@ -36,6 +36,20 @@ var (
 	ErrSignature   = errors.New("no signature of the envelope holds")
 )
 
+// PayloadType names what the envelope says that it holds. Nobody has vouched
+// for it yet.
+func (e Envelope) PayloadType() string { return e.payloadType }
+
+// OnlyKeyID returns the name of the key that is said to have made the one
+// signature of an envelope; false where there is not exactly one. It is a hint
+// for choosing a key, never trust.
+func OnlyKeyID(e Envelope) (string, bool) {
+	if len(e.signatures) != 1 {
+		return "", false
+	}
+	return e.signatures[0].keyID, true
+}
+
 // Verify returns the payload if one of the keys signed it as payloadType, and
 // which one. Unknown signatures are ignored, as DSSE demands; none that
 // holds is ErrSignature.

@@ -77,7 +77,7 @@ func TestPurposesHaveKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	r := ring(t, filepath.Join(t.TempDir(), "keys"))
 	seen := map[string]keys.Purpose{}
-	for _, p := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints, keys.Witnesses} {
+	for _, p := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints, keys.Witnesses, keys.Warrants} {
 		s, err := r.Signer(p)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestPurposesHaveKeysOfTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints, keys.Witnesses} {
+		for _, q := range []keys.Purpose{keys.Votes, keys.Receipts, keys.Checkpoints, keys.Witnesses, keys.Warrants} {
 			other, err := r.Signer(q)
 			if err != nil {
 				t.Fatal(err)

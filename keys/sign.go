@@ -17,11 +17,12 @@ const (
 	Receipts    Purpose = "receipt"
 	Checkpoints Purpose = "checkpoint"
 	Witnesses   Purpose = "witness"
+	Warrants    Purpose = "warrant"
 	Sealing     Purpose = "seal"
 )
 
 func (p Purpose) signs() bool {
-	return p == Votes || p == Receipts || p == Checkpoints || p == Witnesses
+	return p == Votes || p == Receipts || p == Checkpoints || p == Witnesses || p == Warrants
 }
 
 // Signer signs for one purpose and verifies what its older keys signed.
