@@ -58,6 +58,15 @@ func show(a action.Action) seen {
 	return s
 }
 
+// brief is what show says without what the tool answered.
+func brief(a action.Action) seen {
+	s := show(a)
+	if s.Result != nil {
+		s.Result.Output = nil
+	}
+	return s
+}
+
 // ended is how an action ended; nil where it has not.
 func ended(a action.Action) *result {
 	if a.Result == nil {
@@ -106,6 +115,12 @@ func (a *API) action(w http.ResponseWriter, r *request) {
 		past = found.State
 	}
 	if err == nil && wait > 0 {
+		leave, ok := a.waiting.enter(r.caller.Session)
+		if !ok {
+			a.tooMany(w)
+			return
+		}
+		defer leave()
 		found, err = a.await(r, found, past, time.Duration(wait)*time.Second)
 	}
 	switch {
@@ -184,11 +199,7 @@ func (a *API) list(w http.ResponseWriter, r *request) {
 	}
 	for _, x := range found {
 		if theirs(r.caller, x) {
-			s := show(x)
-			if s.Result != nil {
-				s.Result.Output = nil
-			}
-			out.Actions = append(out.Actions, s)
+			out.Actions = append(out.Actions, brief(x))
 		}
 	}
 	writeJSON(w, http.StatusOK, "application/json", out)

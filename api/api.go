@@ -49,17 +49,25 @@ type Config struct {
 	// Pause is how long a request that waits for an action rests between two
 	// looks at it; 0 means 250 ms.
 	Pause time.Duration
-	Log   *slog.Logger // nil discards
+	// Stream is how long a stream of events lasts at most; 0 means MaxStream,
+	// which is also the longest.
+	Stream time.Duration
+	Log    *slog.Logger // nil discards
 }
 
 // API serves the paths below /v1/. It is safe for concurrent use.
-type API struct{ cfg Config }
+type API struct {
+	cfg     Config
+	waiting *places
+}
 
 // The limits of requests.
 const (
 	MaxBody = 4 << 20 // bytes: the largest arguments, escaped
 	MaxWait = 60 * time.Second
 	MaxPage = 100 // actions of one answer
+	// MaxWaiting is how many requests of one principal may wait for actions.
+	MaxWaiting = 32
 )
 
 const (
@@ -72,8 +80,11 @@ var document []byte
 
 // New checks the configuration.
 func New(cfg Config) (*API, error) {
-	if cfg.Calls == nil || cfg.Actions == nil || cfg.Pause < 0 {
-		return nil, errors.New("an API without calls or actions, or with a negative pause")
+	if cfg.Calls == nil || cfg.Actions == nil || cfg.Pause < 0 || cfg.Stream < 0 || cfg.Stream > MaxStream {
+		return nil, errors.New("an API without calls or actions, or with a time out of range")
+	}
+	if cfg.Stream == 0 {
+		cfg.Stream = MaxStream
 	}
 	if cfg.Pause == 0 {
 		cfg.Pause = defaultPause
@@ -81,7 +92,7 @@ func New(cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &API{cfg}, nil
+	return &API{cfg, newPlaces(MaxWaiting)}, nil
 }
 
 // Route is one entry point. {id} in Path stands for one segment.
@@ -109,6 +120,7 @@ func entries() []entry {
 		{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
 		{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
 		{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
+		{Route{http.MethodGet, "/v1/actions/{id}/events"}, nil, (*API).events},
 		{Route{http.MethodGet, "/v1/actions/{id}/result"}, nil, (*API).result},
 		{Route{http.MethodGet, "/v1/actions/{id}/votes"}, nil, (*API).votes},
 		{Route{http.MethodGet, "/v1/actions/{id}/records"}, []string{"limit", "before"}, (*API).records},

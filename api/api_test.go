@@ -189,7 +189,8 @@ func TestWaitingEndsWithTheGateway(t *testing.T) {
 func TestAnIncompleteAPIIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, cfg := range []api.Config{{}, {Calls: w.hub}, {Actions: w.Gate}, {Calls: w.hub, Actions: w.Gate, Pause: -1}} {
+	for _, cfg := range []api.Config{{}, {Calls: w.hub}, {Actions: w.Gate}, {Calls: w.hub, Actions: w.Gate, Pause: -1},
+		{Calls: w.hub, Actions: w.Gate, Stream: api.MaxStream + 1}, {Calls: w.hub, Actions: w.Gate, Stream: -1}} {
 		if _, err := api.New(cfg); err == nil {
 			t.Errorf("%+v was accepted", cfg)
 		}

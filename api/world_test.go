@@ -176,6 +176,7 @@ type reply struct {
 	header http.Header
 	text   string
 	body   canon.Value
+	gone   bool // the client had left before the answer came
 }
 
 // at returns the text of a member; "" if there is none.
@@ -220,7 +221,7 @@ func (w *world) ask(who, method, path, body string, headers ...string) reply {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out := reply{status: rec.Code, header: rec.Header(), text: string(text)}
+	out := reply{status: rec.Code, header: rec.Header(), text: string(text), gone: ctx.Err() != nil}
 	if out.body, err = canon.Decode(text, canon.Options{MaxBytes: canon.CeilingBytes}); err != nil {
 		w.t.Fatalf("%s %s: %d, and no strict JSON: %v\n%.300s", method, path, rec.Code, err, text)
 	}

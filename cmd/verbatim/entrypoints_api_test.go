@@ -18,7 +18,7 @@ import (
 // apiEntries are the routes of the decision API.
 var apiEntries = []string{"GET /v1/openapi.json", "POST /v1/explain", "POST /v1/call", "GET /v1/actions", "GET /v1/actions/{id}",
 	"POST /v1/actions/{id}/dismiss", "GET /v1/actions/{id}/result", "GET /v1/actions/{id}/votes", "GET /v1/actions/{id}/records",
-	"GET /v1/actions/{id}/receipts", "GET /v1/actions/{id}/evidence", "GET /v1/proposals"}
+	"GET /v1/actions/{id}/receipts", "GET /v1/actions/{id}/evidence", "GET /v1/proposals", "GET /v1/actions/{id}/events"}
 
 func TestNoRouteOfTheAPIRunsAToolWithoutAnApproval(t *testing.T) {
 	t.Parallel()
