@@ -40,6 +40,11 @@ type Call struct {
 	// Suspended, if not nil, is told of the pending outcome when waiting
 	// begins.
 	Suspended func(Outcome)
+	// Trace is the caller's trace context. It goes to Config.Observe and
+	// nowhere else.
+	Trace Trace
+
+	walked *walked // nil where nobody observes
 }
 
 // Handoff is one proposed transfer of control to another agent. It shares
@@ -52,6 +57,9 @@ type Handoff struct {
 	IdempotencyKey string
 	Turn           int
 	RunContext     any
+	Trace          Trace // as in [Call]
+
+	walked *walked
 }
 
 // Bound is a catalogued tool and the code that runs it.

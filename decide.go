@@ -24,7 +24,9 @@ func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (p
 		}
 		in.Approval = facts
 	}
+	done := p.call.walked.step(StepDecide)
 	d := g.evaluate(ctx, in, p)
+	done()
 	if err := ctx.Err(); err != nil { // the caller has gone; that is no decision
 		return policy.Decision{}, err
 	}
@@ -33,6 +35,7 @@ func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (p
 		d = refusal(CodePolicyError)
 	}
 	d.PolicyVersion = version
+	p.call.walked.decided(d)
 	return d, err
 }
 

@@ -44,6 +44,10 @@ type Config struct {
 	// keys.Ring.Erase; nil: nothing can be erased.
 	EraseKeys func(rows ...keys.Place) error
 
+	// Observe is told of every call that was answered, on the caller's own
+	// goroutine: it must return at once. nil: nobody is told.
+	Observe func(Observation)
+
 	PolicyTimeout time.Duration // default 1 s, 10 ms to 10 s
 	// ResolveTimeout bounds the transforms and resolvers of one call; the
 	// default is 10 s, the range 10 ms to 1 min.
@@ -145,14 +149,19 @@ func checkApprovable(set Toolset, approvers []action.Requirement) error {
 // filled in; the error is a typed one where the delivery mode is throw, or
 // wraps ErrRecord where the store failed.
 func (g *Gate) Call(ctx context.Context, s Session, c Call) (Outcome, error) {
+	g.observing(s, &c, action.KindCall)
 	o, err := g.walk(ctx, s, c)
+	g.observed(ctx, c.walked, o, err)
 	return g.deliver(g.promise(ctx, s, o, err), err)
 }
 
 // walk is the decision cycle of one call. docs/decision-cycle.md tells it in
 // words; every name here is a step there.
 func (g *Gate) walk(ctx context.Context, s Session, c Call) (Outcome, error) {
+	done := c.walked.step(StepPropose)
 	p, err := g.propose(ctx, s, c) // decode, schema, resolve, identity, snapshot
+	done()
+	c.walked.found(p)
 	if err != nil {
 		return g.reject(ctx, s, c, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/decode"
@@ -14,14 +15,19 @@ import (
 // Handoff walks one proposed transfer of control. Where it is allowed, the
 // outcome's Output is the frozen payload, and the host makes the transfer.
 func (g *Gate) Handoff(ctx context.Context, s Session, h Handoff) (Outcome, error) {
+	c := Call{Trace: h.Trace}
+	g.observing(s, &c, action.KindHandoff)
+	h.walked = c.walked
 	o, err := g.walkHandoff(ctx, s, h)
+	g.observed(ctx, h.walked, o, err)
 	return g.deliver(g.promise(ctx, s, o, err), err)
 }
 
 func (g *Gate) walkHandoff(ctx context.Context, s Session, h Handoff) (Outcome, error) {
 	c := Call{Tool: h.To, Arguments: h.Payload, Approval: h.Approval,
-		IdempotencyKey: h.IdempotencyKey, Turn: h.Turn, RunContext: h.RunContext}
+		IdempotencyKey: h.IdempotencyKey, Turn: h.Turn, RunContext: h.RunContext, walked: h.walked}
 	p, err := g.proposeHandoff(ctx, s, c)
+	c.walked.found(p)
 	if err != nil {
 		return g.reject(ctx, s, c, err)
 	}

@@ -33,7 +33,9 @@ func (g *Gate) preview(ctx context.Context, p *proposal) (_ *preview, ok bool) {
 	if d == nil || !d.Required {
 		return nil, true
 	}
+	done := p.call.walked.step(StepDryRun)
 	result, err := g.dryRun(ctx, p, d)
+	done()
 	if err != nil {
 		g.log.Warn("dry run failed", "tool", p.name(), "error", err)
 		return nil, false

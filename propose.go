@@ -251,6 +251,7 @@ func (g *Gate) reject(ctx context.Context, s Session, c Call, err error) (Outcom
 	if !errors.As(err, &in) {
 		return Outcome{Tool: c.Tool}, err
 	}
+	c.walked.refused(in.tool)
 	o := Outcome{Status: StatusInvalidArguments, Code: CodeInvalidArguments, Tool: in.tool, Stage: in.stage}
 	if !errors.As(in.err, &o.Violations) {
 		o.Violations = canon.Refuse("", in.stage+"_failed", "a value that this step can read")

@@ -21,21 +21,26 @@ const leaseSlack = 15 * time.Second
 // The row is new and allowed, or claimed and approved.
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
+	done := p.call.walked.step(StepBegin)
 	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits,
 		Server: p.server})
+	done()
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
 	}
 	a = started
 	t := attempt{row: a, tool: p.tool, handler: p.handler, sendBy: sendBy}
-	done := make(chan Outcome, 1)
+	ended := make(chan Outcome, 1)
+	running := p.call.walked.step(StepRun)
 	g.runs.Add(1)
 	go func() {
 		defer g.runs.Done()
-		done <- g.finish(context.WithoutCancel(ctx), t)
+		o := g.finish(context.WithoutCancel(ctx), t)
+		running()
+		ended <- o
 	}()
 	select {
-	case o := <-done:
+	case o := <-ended:
 		return o, nil
 	case <-ctx.Done(): // the run goes on; only its caller is gone
 		g.leave(ctx, a.ID)
@@ -168,11 +173,13 @@ func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 		})
 	}
 	pm := permit.Issue(permit.Read, row.ID, 0, "", p.frozen.Args.Text())
+	done := p.call.walked.step(StepRun)
 	end, err := execute.Run(reading, pm, p.handler, execute.Options{Timeout: timeout(p.tool), Beside: record})
 	if err != nil {
 		end = execute.NotRun(err)
 	}
 	record() // or wait for it
+	done()
 	if errors.Is(refused, action.ErrStopped) {
 		return g.refuse(ctx, p, d, CodeStopped, "")
 	}

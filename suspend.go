@@ -62,7 +62,9 @@ func (g *Gate) hold(ctx context.Context, p *proposal, a action.Action) (Outcome,
 	if p.call.Suspended != nil {
 		p.call.Suspended(o)
 	}
+	done := p.call.walked.step(StepWait)
 	a, err = g.await(ctx, a, p.call.Wait)
+	done()
 	if err != nil || a.State != action.Approved {
 		g.leave(ctx, a.ID)
 		return outcomeOf(a), err
@@ -77,7 +79,7 @@ func (g *Gate) again(ctx context.Context, p *proposal, id string) (Outcome, erro
 	next.Approval, next.Wait, next.Suspended = id, 0, nil
 	if p.handoff != nil {
 		return g.walkHandoff(ctx, p.session, Handoff{To: p.handoff.ToAgentName, Payload: p.raw, Approval: id,
-			IdempotencyKey: next.IdempotencyKey, Turn: next.Turn, RunContext: next.RunContext})
+			IdempotencyKey: next.IdempotencyKey, Turn: next.Turn, RunContext: next.RunContext, walked: next.walked})
 	}
 	return g.walk(ctx, p.session, next)
 }

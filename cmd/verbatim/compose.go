@@ -29,6 +29,7 @@ type parts struct {
 	cfg      config.Config
 	log      *slog.Logger
 	store    store
+	timed    verbatim.Store // the same, with its commits timed
 	accounts *auth.Accounts
 	policy   *livePolicy
 	binder   *binder
@@ -39,6 +40,7 @@ type parts struct {
 	receipts *keys.Signer
 
 	eraseKeys func(...keys.Place) error
+	meters    meters
 }
 
 // store is a store with its accounts.
@@ -56,7 +58,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{home: home, cfg: cfg, log: log, policy: &livePolicy{}, binder: newBinder(empty, seen{home.Path("seen")}, log)}
+	p := &parts{home: home, cfg: cfg, log: log, meters: newMeters(), policy: &livePolicy{}, binder: newBinder(empty, seen{home.Path("seen")}, log)}
 	p.rules = &rules{cfg: cfg, log: log, policy: p.policy, binder: p.binder}
 	if err := p.rules.load(); err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 	if err := p.open(); err != nil {
 		return nil, err
 	}
-	p.gate, err = verbatim.New(verbatim.Config{Store: p.store, Tools: noTools{}, Policy: p.policy,
+	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.meters.calls.Observe, Tools: noTools{}, Policy: p.policy,
 		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, EraseKeys: p.eraseKeys, Log: log})
 	if err != nil {
 		p.close()
@@ -91,11 +93,12 @@ func (p *parts) open() error {
 	if p.store, err = openStore(p.home, p.cfg, sealer, p.log); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
+	p.timed = p.meters.timed(p.store)
 	if p.receipts, err = ring.Signer(keys.Receipts); err != nil {
 		p.close()
 		return err
 	}
-	if p.sequence, err = sequencer(ring, p.store); err != nil {
+	if p.sequence, err = sequencer(ring, p.timed); err != nil {
 		p.close()
 		return err
 	}

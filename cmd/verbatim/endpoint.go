@@ -53,6 +53,7 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 		if err != nil {
 			return daemon.Clients{}, err
 		}
+		p.meters.upstreams(h)
 		decisions, err := api.New(api.Config{Calls: h, Actions: p.gate, Log: p.log})
 		if err != nil {
 			return daemon.Clients{}, err

@@ -39,6 +39,8 @@ type Config struct {
 	Endpoint *Endpoint
 	// Postgres is nil where the home has a store of its own.
 	Postgres *Postgres
+	// Metrics is nil where nobody reads metrics.
+	Metrics *Metrics
 	// Witnesses sign the log's checkpoints where nobody here can rewrite them.
 	Witnesses []Witness
 }
@@ -216,6 +218,9 @@ func (c Config) files() []*string {
 	}
 	if c.Postgres != nil {
 		out = append(out, &c.Postgres.DSN.File)
+	}
+	if m := c.Metrics; m != nil {
+		out = append(out, &m.Cert, &m.Key, &m.Token.File)
 	}
 	if e := c.Endpoint; e != nil {
 		out = append(out, &e.Cert, &e.Key)

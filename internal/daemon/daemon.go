@@ -40,6 +40,8 @@ type Config struct {
 	Attach func(h Hello, notes *Notes) (Upstream, error)
 	// Endpoint is the address for MCP clients over HTTP; nil: there is none.
 	Endpoint *Endpoint
+	// Metrics is the address for Prometheus; nil: there is none.
+	Metrics *Metrics
 	// Idle is how long a daemon without work stays; 0 means until it is told.
 	Idle time.Duration
 	// KeepKeys is how long idempotency keys are kept after their action has
@@ -104,8 +106,12 @@ func Run(ctx context.Context, lock *Lock, cfg Config) error {
 	if err != nil {
 		return errors.Join(err, control.Close())
 	}
+	metrics, err := d.openMetrics()
+	if err != nil {
+		return errors.Join(err, control.Close())
+	}
 	d.warnOfOrphans(ctx)
-	return d.serve(control, page, clients, pages)
+	return d.serve(control, page, clients, metrics, pages)
 }
 
 // served is a server with what it listens on.
@@ -115,7 +121,7 @@ type served struct {
 }
 
 // serve runs the servers and the sweeper until the end.
-func (d *Daemon) serve(control net.Listener, page []net.Listener, clients net.Listener, pages http.Handler) error {
+func (d *Daemon) serve(control net.Listener, page []net.Listener, clients, metrics net.Listener, pages http.Handler) error {
 	// The context of requests must outlive d.serving: answers of calls that
 	// finish at the end still go out.
 	all := []served{
@@ -125,6 +131,9 @@ func (d *Daemon) serve(control net.Listener, page []net.Listener, clients net.Li
 	}
 	if clients != nil {
 		all = append(all, served{d.endpointServer(), []net.Listener{clients}})
+	}
+	if metrics != nil {
+		all = append(all, served{d.metricsServer(), []net.Listener{metrics}})
 	}
 	var servers []*http.Server
 	failed := make(chan error, len(all)+len(page))

@@ -21,6 +21,8 @@ type State struct {
 
 	Endpoint string `json:"endpoint,omitempty"` // address for MCP clients over HTTP; "" if there is none
 
+	Metrics string `json:"metrics,omitempty"` // address for Prometheus; "" if there is none
+
 	Attached int  `json:"attached"` // clients
 	Pending  int  `json:"pending"`  // actions that wait or run, at most 100
 	Draining bool `json:"draining"` // it ends when the last client has gone
@@ -72,7 +74,7 @@ func parseState(text []byte) (State, error) {
 		return int(n)
 	}
 	draining, _ := v.Lookup("/draining")
-	return State{PID: number("/pid"), Page: text1("/page"), Socket: text1("/socket"), Endpoint: text1("/endpoint"), Draining: draining.Bool(),
+	return State{PID: number("/pid"), Page: text1("/page"), Socket: text1("/socket"), Endpoint: text1("/endpoint"), Metrics: text1("/metrics"), Draining: draining.Bool(),
 		Build:    Build{Version: text1("/build/version"), Time: text1("/build/time")},
 		Attached: number("/attached"), Pending: number("/pending")}, nil
 }

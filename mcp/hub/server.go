@@ -248,3 +248,30 @@ func (s *server) dialled(ctx context.Context) (*link, error) {
 	go t.Listen(l.other)
 	return l, nil
 }
+
+// Up is one server as it is now.
+type Up struct {
+	Server string
+	Up     bool // there is a greeted connection
+}
+
+// Up says of each server whether it is connected, by name.
+func (h *Hub) Up() []Up {
+	var out []Up
+	r := h.roof.Load()
+	for _, name := range r.names {
+		out = append(out, Up{name, r.servers[name].up()})
+	}
+	return out
+}
+
+func (s *server) up() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.links {
+		if l != nil && !over(l) {
+			return true
+		}
+	}
+	return false
+}
