@@ -142,7 +142,7 @@ func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Acti
 		Model: p.call.Model, CallID: p.call.CallID,
 		Decision: stored(d),
 		Payload: action.Payload{Raw: p.call.Arguments, Requested: string(p.request.Canonical()),
-			Args: p.frozen.Args.Text()},
+			Args: p.frozen.Args.Text(), Facts: recorded(p, d)},
 	}
 	if p.handoff != nil {
 		a.Hash = p.handoff.Hash
@@ -151,6 +151,16 @@ func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Acti
 		a.Payload.Preview = preview.text
 	}
 	return a
+}
+
+// recorded is what a decision on the proposal may have read beside the rest
+// of its row. What gets no row is not kept.
+func recorded(p *proposal, d policy.Decision) string {
+	if d.Effect == policy.Allow && !p.tool.Mutation {
+		return ""
+	}
+	in := policy.Input{Session: p.session, Turn: p.call.Turn, Now: p.now, RunContext: p.call.RunContext, Tool: facts(p)}
+	return in.Facts().Text()
 }
 
 func stored(d policy.Decision) action.Decision {

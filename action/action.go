@@ -72,6 +72,7 @@ type Payload struct {
 	Requested string // RFC 8785 form before the schema; diagnostic
 	Args      string // argsCanonicalJson: what runs
 	Preview   string // RFC 8785 form of the dry-run result; "" if none
+	Facts     string // what else the decision may have read (policy.Facts); "" in rows of before it was recorded
 }
 
 // Decision is what policy said, as stored.

@@ -75,6 +75,7 @@ var cliEntries = map[string][][]string{
 	"policy":                   {{"policy"}},
 	"policy check":             {{"policy", "check"}},
 	"policy test":              {{"policy", "test", "none.json"}},
+	"policy replay":            {{"policy", "replay"}},
 	"version":                  {{"version"}},
 }
 

@@ -18,7 +18,7 @@ func policyCommand(s streams) *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Check policies and test them with example calls",
+		Short: "Check policies, test them with example calls, replay what was recorded",
 		Args:  subcommandsOnly,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
@@ -40,7 +40,7 @@ func policyCommand(s streams) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return testPolicy(cmd, s, o, args[0]) },
 	}
-	c.AddCommand(check, test)
+	c.AddCommand(check, test, policyReplay(s, &o))
 	return c
 }
 

@@ -43,7 +43,7 @@ func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
 	steps := []step{
 		do(`UPDATE action SET erased_at = $2, fingerprint = NULL, hash = NULL, targets = '[]', evidence = '[]', changes = '[]',
 			reason = '', end_detail = '' WHERE id = $1`, row.ID, t.now()),
-		do(`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, result = NULL
+		do(`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
 			WHERE action_seq = (SELECT seq FROM action WHERE id = $1)`, row.ID),
 		do("DELETE FROM salt WHERE place IN (SELECT place FROM event WHERE action_id = $1)", row.ID),
 	}

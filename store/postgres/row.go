@@ -18,7 +18,7 @@ const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, 
 	a.deadline, a.fingerprint, a.hash, a.targets, a.evidence, a.changes, a.key, a.supersedes, a.caller_gone, a.model,
 	a.call_id, a.effect, a.code, a.reason, a.public_reason, a.result_mode, a.policy_version, a.rules,
 	a.ended_at, a.end_error, a.end_evidence, a.end_code, a.end_detail, a.end_comparison, a.erased_at,
-	p.raw, p.requested, p.args, p.preview, p.result,
+	p.raw, p.requested, p.args, p.preview, p.facts, p.result,
 	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
 
 const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
@@ -33,7 +33,7 @@ const insertSQL = `INSERT INTO action (seq, id, kind, tenant, principal, agent, 
 
 // sealed is a payload on its way into the database. It is made before the
 // transaction, so that no lock waits for ciphers.
-type sealed struct{ raw, requested, args, preview []byte }
+type sealed struct{ raw, requested, args, preview, facts []byte }
 
 // Names of the sealed fields; they are bound into what is sealed.
 const (
@@ -41,6 +41,7 @@ const (
 	fieldRequested = "requested"
 	fieldArgs      = "args"
 	fieldPreview   = "preview"
+	fieldFacts     = "facts"
 	fieldResult    = "result"
 )
 
@@ -57,6 +58,7 @@ func (s *Store) seal(a action.Action) (sealed, error) {
 	}{
 		{&out.raw, fieldRaw, a.Payload.Raw}, {&out.requested, fieldRequested, []byte(a.Payload.Requested)},
 		{&out.args, fieldArgs, []byte(a.Payload.Args)}, {&out.preview, fieldPreview, []byte(a.Payload.Preview)},
+		{&out.facts, fieldFacts, []byte(a.Payload.Facts)},
 	} {
 		b, err := box.Seal(f.field, f.plain)
 		if err != nil {
@@ -84,8 +86,8 @@ func (t *tx) inserts(seq int64, a action.Action, p sealed) []step {
 			verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
 			a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
 			a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, t.session.timeline),
-		do("INSERT INTO payload (action_seq, raw, requested, args, preview) VALUES ($1, $2, $3, $4, $5)",
-			seq, p.raw, p.requested, p.args, p.preview),
+		do("INSERT INTO payload (action_seq, raw, requested, args, preview, facts) VALUES ($1, $2, $3, $4, $5, $6)",
+			seq, p.raw, p.requested, p.args, p.preview, p.facts),
 	}
 	if a.Terms != nil {
 		terms := *a.Terms
@@ -179,7 +181,7 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 }
 
 func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) error {
-	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldResult}
+	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldFacts, fieldResult}
 	plain := make([][]byte, len(fields))
 	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
 	errs := []error{err}
@@ -196,8 +198,9 @@ func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) 
 			plain[i] = text
 		}
 	}
-	a.Payload = action.Payload{Raw: plain[0], Requested: string(plain[1]), Args: string(plain[2]), Preview: string(plain[3])}
-	result.Output = plain[4]
+	a.Payload = action.Payload{Raw: plain[0], Requested: string(plain[1]), Args: string(plain[2]), Preview: string(plain[3]),
+		Facts: string(plain[4])}
+	result.Output = plain[5]
 	return errors.Join(errs...)
 }
 

@@ -46,7 +46,7 @@ func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
 	}{
 		{`UPDATE action SET erased_at = ?, fingerprint = NULL, hash = NULL, targets = '[]', evidence = '[]', changes = '[]', reason = '',
 			end_detail = '' WHERE id = ?`, []any{t.now, row.ID}},
-		{`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, result = NULL
+		{`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
 			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{row.ID}},
 		{"UPDATE event SET salt = NULL WHERE action_id = ?", []any{row.ID}},
 	}

@@ -112,6 +112,16 @@ func few(states []action.State) bool {
 
 // Actions lists rows, newest first.
 func (s *Store) Actions(ctx context.Context, f action.Filter) (out []action.Action, err error) {
+	sql, args := actionsSQL(f)
+	err = s.read(ctx, func(c *conn) error {
+		out, err = s.list(c, sql, args...)
+		return err
+	})
+	return out, err
+}
+
+// actionsSQL selects rows by a filter.
+func actionsSQL(f action.Filter) (sql string, args []any) {
 	var w where
 	tenant := "a.tenant"
 	if few(f.States) {
@@ -130,11 +140,7 @@ func (s *Store) Actions(ctx context.Context, f action.Filter) (out []action.Acti
 	if f.Before != "" {
 		w.add("a.seq < (SELECT b.seq FROM action b WHERE b.id = ?)", f.Before)
 	}
-	err = s.read(ctx, func(c *conn) error {
-		out, err = s.list(c, w.sql()+" ORDER BY a.seq DESC LIMIT ?", append(w.args, limit(f.Limit))...)
-		return err
-	})
-	return out, err
+	return w.sql() + " ORDER BY a.seq DESC LIMIT ?", append(w.args, limit(f.Limit))
 }
 
 // Votes returns the votes on a row in the order of their arrival.
@@ -168,17 +174,23 @@ func (s *Store) Person(ctx context.Context, tenant, id string) (p action.Person,
 
 // Records lists entries of the audit log, newest first.
 func (s *Store) Records(ctx context.Context, f audit.Filter) (out []audit.Record, err error) {
-	sql, args := recordsSQL(f)
 	if err := s.settleReads(ctx); err != nil {
 		return nil, err
 	}
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(func(cur *cursor) error {
-			r, err := audit.ParseLeaf(cur.blob())
-			out = append(out, r)
-			return err
-		}, sql, args...)
+		out, err = c.records(f)
+		return err
 	})
+	return out, err
+}
+
+func (c *conn) records(f audit.Filter) (out []audit.Record, err error) {
+	sql, args := recordsSQL(f)
+	err = c.query(func(cur *cursor) error {
+		r, err := audit.ParseLeaf(cur.blob())
+		out = append(out, r)
+		return err
+	}, sql, args...)
 	return out, err
 }
 

@@ -4,14 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
-// LogReader reads the log of a store beside whoever owns it, or of a backup.
-// One goroutine uses it.
+// LogReader reads the log and the rows of a store beside whoever owns it, or
+// of a backup. One goroutine uses it.
 type LogReader struct {
-	conn *conn
+	store *Store // unopened; it knows how rows are sealed
+	conn  *conn
 }
 
 var _ audit.Log = (*LogReader)(nil)
@@ -19,11 +21,11 @@ var _ audit.Log = (*LogReader)(nil)
 // OpenLog opens the log of the store at path to read it. It fails with
 // ErrNoStore, or ErrMigration where the schema is not this program's.
 func OpenLog(path string, opt Options) (*LogReader, error) {
-	_, c, err := peek(path, opt)
+	s, c, err := peek(path, opt)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	l := &LogReader{conn: c}
+	l := &LogReader{store: s, conn: c}
 	all, err := migrations()
 	if err == nil {
 		var made []canon.Digest
@@ -58,6 +60,19 @@ func (l *LogReader) Head(context.Context) (audit.Head, error) { return l.conn.he
 // Hashes reads stored hashes of the tree.
 func (l *LogReader) Hashes(_ context.Context, positions []int64) ([]canon.Digest, error) {
 	return l.conn.hashes(positions)
+}
+
+// Actions lists rows, newest first.
+func (l *LogReader) Actions(ctx context.Context, f action.Filter) ([]action.Action, error) {
+	defer l.conn.interrupt(ctx)()
+	sql, args := actionsSQL(f)
+	return l.store.list(l.conn, sql, args...)
+}
+
+// Records lists records, newest first.
+func (l *LogReader) Records(ctx context.Context, f audit.Filter) ([]audit.Record, error) {
+	defer l.conn.interrupt(ctx)()
+	return l.conn.records(f)
 }
 
 // Entries reads records, oldest first.

@@ -25,7 +25,7 @@ func testErase(t *testing.T, open Open) {
 			b.must(err)
 			got := b.row(before.ID)
 			b.same(out, got)
-			if got.Payload.Args != "" || len(got.Payload.Raw) > 0 || got.Payload.Requested != "" || got.Payload.Preview != "" ||
+			if got.Payload.Args != "" || len(got.Payload.Raw) > 0 || got.Payload.Requested != "" || got.Payload.Preview != "" || got.Payload.Facts != "" ||
 				len(got.Targets)+len(got.Evidence)+len(got.Changes) > 0 || got.Decision.Reason != "" || len(got.Result.Output) > 0 ||
 				got.Terms.Nonce == before.Terms.Nonce || got.ErasedAt.IsZero() {
 				b.Errorf("left: %+v", got)

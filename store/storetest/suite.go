@@ -180,7 +180,7 @@ func (b *bench) callWith(to string) action.Action {
 		Model:    "model-1", CallID: "call_0",
 		Decision: action.Decision{Effect: "allow", Code: "ok", Reason: "rule 1", PolicyVersion: b.version, Rules: []string{"rule1"}},
 		Payload: action.Payload{Raw: []byte(`{"to":" ` + to + `"}`), Requested: `{"to":" ` + to + `"}`, Args: args.Text(),
-			Preview: `{"fee":1}`},
+			Preview: `{"fee":1}`, Facts: `{"turn":1}`},
 	}
 }
 
