@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-de4804fb/verbatim/policy/cedar"
-	"github.com/seed-de4804fb/verbatim/policy/policytest"
 )
 
 func policyCommand(s streams) *cobra.Command {
@@ -33,14 +32,7 @@ func policyCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return checkPolicy(cmd, s, o) },
 	}
-	test := &cobra.Command{
-		Use:   "test FILE",
-		Short: "Run a suite of example calls with the decisions that are right",
-		Long:  "Decide every call of a suite and compare. docs/policy.md shows the form of a\nsuite. Exit code 1 if a case fails.",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return testPolicy(cmd, s, o, args[0]) },
-	}
-	c.AddCommand(check, test, policyReplay(s, &o))
+	c.AddCommand(check, policyTest(s, &o), policyReplay(s, &o))
 	return c
 }
 
@@ -128,70 +120,6 @@ func printChecked(cmd *cobra.Command, s streams, o explainOptions, doc checked) 
 		}
 	}
 	if !doc.Loads {
-		return ended(exitFailure)
-	}
-	return nil
-}
-
-// suiteResult is the JSON document of one case.
-type suiteResult struct {
-	Name     string   `json:"name"`
-	Passed   bool     `json:"passed"`
-	Problem  string   `json:"problem,omitempty"`
-	Decision string   `json:"decision"`
-	Rules    []string `json:"rules"`
-}
-
-func testPolicy(cmd *cobra.Command, s streams, o explainOptions, path string) error {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usage("there is no file " + plain(path))
-	}
-	if err != nil {
-		return err
-	}
-	cases, err := policytest.Parse(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if len(cases) == 0 {
-		return fmt.Errorf("%s: a suite without a case tests nothing", path)
-	}
-	known, err := o.known()
-	if err != nil {
-		return err
-	}
-	results := []suiteResult{}
-	failed := 0
-	for _, r := range policytest.Run(cmd.Context(), known.engine.Current(), known.catalog.Tools(), ownerApproves(), cases) {
-		results = append(results, suiteResult{r.Case.Name, r.Passed(), r.Problem, r.Decision.Effect.String(), append([]string{}, r.Decision.Rules...)})
-		if !r.Passed() {
-			failed++
-		}
-	}
-	return printSuite(cmd, s, results, failed)
-}
-
-func printSuite(cmd *cobra.Command, s streams, results []suiteResult, failed int) error {
-	if wantsJSON(cmd) {
-		doc := struct {
-			Cases  []suiteResult `json:"cases"`
-			Failed int           `json:"failed"`
-		}{results, failed}
-		if err := printJSON(s.out, doc); err != nil {
-			return err
-		}
-	} else {
-		for _, r := range results {
-			if r.Passed {
-				fmt.Fprintf(s.out, "ok    %s\n", plain(r.Name))
-				continue
-			}
-			fmt.Fprintf(s.out, "FAIL  %s: %s\n", plain(r.Name), plain(r.Problem))
-		}
-		fmt.Fprintf(s.out, "%d cases, %d failed\n", len(results), failed)
-	}
-	if failed > 0 {
 		return ended(exitFailure)
 	}
 	return nil
