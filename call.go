@@ -73,6 +73,9 @@ type Bound struct {
 	// may be another one tomorrow under the same tool name: what it was sent is
 	// looked up and sent again there only. Zero means the host's own code.
 	Server canon.Digest
+	// Audience is the name that warrants for the tool's executor bear, where it
+	// checks them ([Gate.Authorize]); "" means that it checks none.
+	Audience string
 }
 
 // Tools finds tools by catalog name. What it does not find is unknown_tool.
@@ -96,6 +99,7 @@ type proposal struct {
 	tool     *catalog.Tool
 	handler  execute.Handler
 	server   canon.Digest
+	audience string        // of the executor
 	policy   policy.Engine // the one engine of this call
 	handoff  *snapshot.Handoff
 	refused  Code // a denial found before policy: unknown tool, identity spoof

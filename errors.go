@@ -55,6 +55,11 @@ const (
 	CodeToolTimeout         Code = "tool_timeout"
 	CodeToolResultTooLarge  Code = "tool_result_too_large"
 	CodeRecordFailed        Code = "record_failed"
+	CodeAuthorized          Code = "authorized"
+	CodeNoExecutor          Code = "no_executor"
+	CodeArgumentsChanged    Code = "arguments_changed"
+	CodeWarrantRefused      Code = "warrant_refused"
+	CodeWarrantUnknown      Code = "warrant_unknown"
 	CodeNotSigned           Code = "not_signed"
 )
 
@@ -102,6 +107,11 @@ var codeTexts = map[Code]string{
 	CodeToolNotRun:          "The tool could not be reached. Nothing was sent, so nothing happened.",
 	CodeToolTimeout:         "The tool gave no answer in time.",
 	CodeToolResultTooLarge:  "The tool's answer was too large to pass on.",
+	CodeAuthorized:          "The call may run now, once, with its warrant. It is recorded as under way; report how it ended.",
+	CodeNoExecutor:          "Nobody is named who could run this tool for its caller. Call it instead, or have an operator name its executor.",
+	CodeArgumentsChanged:    "The executor received other arguments than those that were decided on.",
+	CodeWarrantRefused:      "The executor refused the warrant, so the tool did not run. That is the caller's word.",
+	CodeWarrantUnknown:      "This is not the warrant that was given out for this action.",
 	CodeRecordFailed:        "The record of this call could not be written, so it was refused. Try again later.",
 	CodeNotSigned:           "The log has not signed all records of this action yet. Ask again in a second.",
 }

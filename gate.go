@@ -40,6 +40,10 @@ type Config struct {
 	// ReadReceipts has reads get one, too: it costs them a look into the log.
 	ReadReceipts bool
 
+	// Warrants signs what executors may run; its purpose is keys.Warrants. nil:
+	// nothing can be authorized for others to run.
+	Warrants *keys.Signer
+
 	// EraseKeys destroys the keys that payloads of rows are sealed with, such as
 	// keys.Ring.Erase; nil: nothing can be erased.
 	EraseKeys func(rows ...keys.Place) error
@@ -64,6 +68,7 @@ type Gate struct {
 	runs    *sync.WaitGroup // runs that have passed the commit point
 	busy    *busy           // uncertain actions that are being settled
 	origin  *logName        // of the store
+	hand    *handover       // of one call that its caller runs; else nil
 }
 
 // New checks a configuration. It fails if the store or the tools are missing,
@@ -77,6 +82,9 @@ func New(cfg Config) (*Gate, error) {
 	}
 	if cfg.Receipts != nil && cfg.Receipts.Purpose() != keys.Receipts {
 		return nil, errors.New("verbatim: receipts need a key for receipts")
+	}
+	if cfg.Warrants != nil && cfg.Warrants.Purpose() != keys.Warrants {
+		return nil, errors.New("verbatim: warrants need a key for warrants")
 	}
 	if err := checkModes(&cfg); err != nil {
 		return nil, err
@@ -172,6 +180,9 @@ func (g *Gate) walk(ctx context.Context, s Session, c Call) (Outcome, error) {
 func (g *Gate) settle(ctx context.Context, p *proposal) (Outcome, error) {
 	if p.refused != "" { // unknown tool, identity spoof: policy is not asked
 		return g.deny(ctx, p, refusal(p.refused))
+	}
+	if g.hand != nil && !g.warrants(p.audience) { // nobody is named who could run it
+		return g.refuse(ctx, p, policy.Decision{}, CodeNoExecutor, "")
 	}
 	found, o, err := g.earlier(ctx, p) // the same key, a named approval, a joined call
 	if err != nil || o != nil {

@@ -60,12 +60,15 @@ func (o Outcome) Err() error {
 	switch o.Status {
 	case StatusOK:
 		return nil
+	case StatusInProgress:
+		if o.Code == CodeAuthorized { // its caller has the warrant
+			return nil
+		}
+		return &InProgressError{o}
 	case StatusInvalidArguments:
 		return &ArgumentsError{Stage: o.Stage, Tool: o.Tool, Code: o.Code, Violations: o.Violations}
 	case StatusApprovalRequired:
 		return &ApprovalRequiredError{o}
-	case StatusInProgress:
-		return &InProgressError{o}
 	case StatusFailed:
 		return &FailedError{o}
 	case StatusUncertain:

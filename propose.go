@@ -64,7 +64,7 @@ func (g *Gate) propose(ctx context.Context, s Session, c Call) (*proposal, error
 	if bound.Refused != "" {
 		return g.closed(p, bound.Tool, bound.Refused)
 	}
-	p.tool, p.handler, p.server = bound.Tool, bound.Handler, bound.Server
+	p.tool, p.handler, p.server, p.audience = bound.Tool, bound.Handler, bound.Server, bound.Audience
 	if p.request, err = decode.Arguments(p.raw, decode.Options{
 		KeepTwins: p.tool.CaseTwins, Known: p.tool.Proposal.Known()}); err != nil {
 		return nil, &inputError{StageJSON, p.tool.Name, err}

@@ -80,11 +80,11 @@ func statusOf(c Code) Status {
 		return StatusApprovalRequired
 	case CodeInvalidArguments, CodeTargetUnresolved, CodeTargetAmbiguous:
 		return StatusInvalidArguments
-	case CodeInProgress:
+	case CodeInProgress, CodeAuthorized:
 		return StatusInProgress
 	case CodeOutcomeUncertain:
 		return StatusUncertain
-	case CodeToolError, CodeToolNotRun, CodeToolTimeout, CodeToolResultTooLarge, CodeRecordFailed:
+	case CodeToolError, CodeToolNotRun, CodeToolTimeout, CodeToolResultTooLarge, CodeRecordFailed, CodeArgumentsChanged, CodeWarrantRefused:
 		return StatusFailed
 	default:
 		return StatusDenied

@@ -22,13 +22,15 @@ const leaseSlack = 15 * time.Second
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
 	done := p.call.walked.step(StepBegin)
-	started, err := g.cfg.Store.Begin(ctx, action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits,
-		Server: p.server})
+	started, err := g.cfg.Store.Begin(ctx, g.start(p, a))
 	done()
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
 	}
 	a = started
+	if g.hand != nil {
+		return g.give(ctx, p, a)
+	}
 	t := attempt{row: a, tool: p.tool, handler: p.handler, sendBy: sendBy}
 	ended := make(chan Outcome, 1)
 	running := p.call.walked.step(StepRun)
@@ -160,6 +162,9 @@ func timeout(t *catalog.Tool) time.Duration {
 // the answer before the record is committed (semantics §9). There is no row:
 // a read changes nothing that could be uncertain.
 func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcome, error) {
+	if g.hand != nil {
+		return g.giveRead(ctx, p, d)
+	}
 	row := g.row(p, d, nil)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -51,6 +51,10 @@ type Action struct {
 	// proposal hash, targets and internal reason are empty then. Zero: never.
 	ErasedAt time.Time
 
+	// Executor is the audience of the warrant that the run goes with; "" if it
+	// goes without. The record of the commit point has it, the row does not.
+	Executor string
+
 	// Leaf is the record that the verb which returned this row has written, as
 	// it stands in the log or, without its number yet, will. It is nil in rows
 	// that were only read.

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -71,10 +72,7 @@ type Config struct {
 }
 
 // Checker checks warrants for one executor. It is safe for concurrent use.
-type Checker struct {
-	cfg  Config
-	keys map[string]ed25519.PublicKey
-}
+type Checker struct{ cfg Config }
 
 // New checks a configuration.
 func New(cfg Config) (*Checker, error) {
@@ -87,14 +85,13 @@ func New(cfg Config) (*Checker, error) {
 	if cfg.Seen == nil {
 		cfg.Seen = NewMemory(cfg.Now)
 	}
-	c := &Checker{cfg: cfg, keys: map[string]ed25519.PublicKey{}}
+	cfg.Keys = slices.Clone(cfg.Keys)
 	for _, k := range cfg.Keys {
 		if len(k) != ed25519.PublicKeySize {
 			return nil, errors.New("a checker of warrants with a key that is none of Ed25519")
 		}
-		c.keys[keys.KeyID(k)] = k
 	}
-	return c, nil
+	return &Checker{cfg}, nil
 }
 
 // Expect is what the executor knows by itself of the call. An empty field
@@ -109,7 +106,7 @@ type Expect struct {
 // On OK the warrant is used up here: start, or refuse for good. Its fields are
 // filled in from the verdict WrongAudience on.
 func (c *Checker) Check(ctx context.Context, envelope, arguments []byte, e Expect) (Warrant, Verdict) {
-	w, v := c.open(envelope)
+	w, v := Open(envelope, c.cfg.Keys...)
 	if v != OK {
 		return Warrant{}, v
 	}
@@ -122,8 +119,10 @@ func (c *Checker) Check(ctx context.Context, envelope, arguments []byte, e Expec
 	return w, c.use(ctx, w)
 }
 
-// open reads an envelope that a trusted key has signed.
-func (c *Checker) open(envelope []byte) (Warrant, Verdict) {
+// Open reads an envelope that one of the trusted keys has signed as a warrant.
+// It says nothing of whom it is for, when, or of what; that is for
+// [Checker.Check]. On any verdict but OK there is no warrant.
+func Open(envelope []byte, trusted ...ed25519.PublicKey) (Warrant, Verdict) {
 	e, err := keys.ParseEnvelope(envelope)
 	if err != nil || len(envelope) > MaxEnvelope {
 		return Warrant{}, Malformed
@@ -135,11 +134,11 @@ func (c *Checker) open(envelope []byte) (Warrant, Verdict) {
 	if e.PayloadType() != Type {
 		return Warrant{}, WrongType
 	}
-	key, known := c.keys[id]
-	if !known {
+	at := slices.IndexFunc(trusted, func(k ed25519.PublicKey) bool { return keys.KeyID(k) == id })
+	if at < 0 {
 		return Warrant{}, UnknownKey
 	}
-	payload, _, err := keys.VerifyOnly(e, Type, key)
+	payload, _, err := keys.VerifyOnly(e, Type, trusted[at])
 	if err != nil {
 		return Warrant{}, BadSignature
 	}

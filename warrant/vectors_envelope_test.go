@@ -156,6 +156,8 @@ func payloadVectors(t testing.TB) (out []vector) {
 	resigned("another version", set("v", canon.IntValue(2)), warrant.Malformed)
 	resigned("another kind of run", set("kind", text("anything")), warrant.Malformed)
 	resigned("a mutation without an attempt", set("attempt", canon.IntValue(0)), warrant.Malformed)
+	resigned("a tool whose errors are unclear", set("errors", text("unclear")), warrant.OK)
+	resigned("errors that are worth something else", set("errors", text("proved")), warrant.Malformed)
 	resigned("a read with an attempt", set("kind", text("read")), warrant.Malformed)
 	resigned("a time without milliseconds", set("issuedAt", text("2026-11-30T09:00:00Z")), warrant.Malformed)
 	resigned("a time in another zone", set("issuedAt", text("2026-11-30T10:00:00.000+01:00")), warrant.Malformed)

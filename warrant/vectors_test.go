@@ -97,7 +97,7 @@ func sample(t testing.TB, arguments string) warrant.Warrant {
 	t.Helper()
 	args := canonical(t, arguments)
 	return warrant.Warrant{Issuer: "verbatim.example/1", Audience: audience, Kind: warrant.Mutation, Tenant: "acme", Principal: "maria",
-		Agent: "agent", Tool: "pay.transfer", Action: "act_1", Attempt: 1, Fence: 1, ProviderKey: "pk_1",
+		Agent: "agent", Tool: "pay.transfer", Action: "act_1", Attempt: 1, Fence: 1, ProviderKey: "pk_1", Errors: warrant.Reported,
 		Proposal: warrant.ProposalHash("agent", "pay.transfer", args), Args: canon.Sum([]byte(args)),
 		IssuedAt: at(t, issued), SendBy: at(t, sendBy)}
 }

@@ -24,6 +24,16 @@ const (
 	Preview  Kind = "preview"
 )
 
+// Errors says what the tool's own report that it failed is worth.
+type Errors string
+
+// What it is worth. Where it is unclear, nobody knows after it whether the
+// tool had an effect.
+const (
+	Reported Errors = "reported"
+	Unclear  Errors = "unclear"
+)
+
 // Warrant is what a gateway says: this attempt may start at this executor,
 // with exactly these arguments, until SendBy.
 type Warrant struct {
@@ -40,6 +50,7 @@ type Warrant struct {
 	Attempt     int    // 0 for what has no attempt: reads and previews
 	Fence       int64  // moves whenever the attempt is sent again
 	ProviderKey string // idempotency key of the attempt; "" if it has none
+	Errors      Errors // what a report that the tool failed is worth
 
 	Proposal canon.Digest // proposal hash (docs/spec/proposal-hash.md)
 	Args     canon.Digest // SHA-256 of argsCanonicalJson
@@ -78,7 +89,8 @@ func (w Warrant) whole() bool {
 	life := w.SendBy.Sub(w.IssuedAt)
 	attempt := w.Attempt > 0 && w.Fence > 0 && w.ProviderKey != ""
 	none := w.Attempt == 0 && w.Fence == 0 && w.ProviderKey == ""
-	known := w.Kind == Mutation && attempt || (w.Kind == Read || w.Kind == Preview) && none
+	known := w.Kind == Mutation && attempt && w.Errors == Unclear ||
+		(w.Kind == Mutation && attempt || (w.Kind == Read || w.Kind == Preview) && none) && w.Errors == Reported
 	return known && life > 0 && life <= MaxLife && w.IssuedAt.Year() > 1969 && w.SendBy.Year() < 10000 &&
 		w.IssuedAt.Equal(w.IssuedAt.Truncate(time.Millisecond)) && w.SendBy.Equal(w.SendBy.Truncate(time.Millisecond)) &&
 		!w.Proposal.IsZero() && !w.Args.IsZero()
@@ -97,7 +109,7 @@ func (w Warrant) payload() []byte {
 	}
 	return canon.ObjectValue(number("v", 1), text("issuer", w.Issuer), text("audience", w.Audience), text("kind", string(w.Kind)),
 		text("tenant", w.Tenant), text("principal", w.Principal), text("agentName", w.Agent), text("toolName", w.Tool),
-		text("actionId", w.Action), number("attempt", int64(w.Attempt)), number("fence", w.Fence), text("providerKey", w.ProviderKey),
+		text("actionId", w.Action), number("attempt", int64(w.Attempt)), number("fence", w.Fence), text("providerKey", w.ProviderKey), text("errors", string(w.Errors)),
 		text("proposalHash", w.Proposal.String()), text("argsDigest", w.Args.String()),
 		text("issuedAt", w.IssuedAt.UTC().Format(stamp)), text("sendDeadline", w.SendBy.UTC().Format(stamp))).Canonical()
 }
@@ -129,7 +141,7 @@ func parse(payload []byte) (Warrant, bool) {
 	}
 	w := Warrant{Issuer: text("issuer"), Audience: text("audience"), Kind: Kind(text("kind")), Tenant: text("tenant"),
 		Principal: text("principal"), Agent: text("agentName"), Tool: text("toolName"), Action: text("actionId"),
-		Attempt: int(number("attempt")), Fence: number("fence"), ProviderKey: text("providerKey")}
+		Attempt: int(number("attempt")), Fence: number("fence"), ProviderKey: text("providerKey"), Errors: Errors(text("errors"))}
 	var bad [4]error
 	w.Proposal, bad[0] = canon.ParseDigest(text("proposalHash"))
 	w.Args, bad[1] = canon.ParseDigest(text("argsDigest"))

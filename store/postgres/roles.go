@@ -15,7 +15,7 @@ const grants = `
 GRANT USAGE ON SCHEMA SCHEMA TO ROLE;
 GRANT SELECT, INSERT ON action, payload, approval, vote, consumption, attempt, idempotency, policy_epoch, stop, account,
 	account_group, invitation, delegation, login, credential, event, salt, unnumbered, leaf, process, seal_check, budget, reservation,
-	log, tree_hash, checkpoint, follower TO ROLE;
+	log, tree_hash, checkpoint TO ROLE;
 GRANT SELECT ON numbering, time_floor, schema_version, head TO ROLE;
 GRANT USAGE ON SEQUENCE action_seq TO ROLE;
 GRANT UPDATE (state, fence, lease_until, attempt, updated_at, deadline, caller_gone, effect, code, reason, public_reason,
@@ -34,7 +34,6 @@ GRANT UPDATE (at) ON time_floor TO ROLE;
 GRANT UPDATE (last) ON numbering TO ROLE;
 GRANT UPDATE (size, root, at) ON head TO ROLE;
 GRANT UPDATE (note) ON checkpoint TO ROLE;
-GRANT UPDATE (next, owner, until, at) ON follower TO ROLE;
 GRANT UPDATE (used_by, used_at) ON invitation TO ROLE;
 GRANT UPDATE (ended_at) ON delegation TO ROLE;
 GRANT DELETE ON account_group, stop, login, unnumbered, process, checkpoint TO ROLE;

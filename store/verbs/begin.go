@@ -53,6 +53,7 @@ func InForce(a action.Action, version string) error {
 func Begin(row action.Action, now time.Time, s action.Start) Move {
 	to := row
 	to.State, to.Attempt, to.LeaseUntil = action.Executing, row.Attempt+1, now.Add(s.Lease)
+	to.Executor = s.Action.Executor
 	m := Move{To: to, Record: about(audit.ActionStarted, row.State, to, row.Principal), Facts: started(to), Secrets: Secrets{}}
 	Limited(s.Limits, m.Facts, m.Secrets)
 	return m
@@ -61,6 +62,9 @@ func Begin(row action.Action, now time.Time, s action.Start) Move {
 func started(a action.Action) Facts {
 	f := Facts{"fence": decimal(a.Fence), "attempt": decimal(int64(a.Attempt)),
 		"policyVersion": a.Decision.PolicyVersion, "leaseUntil": a.LeaseUntil.Format(time.RFC3339Nano)}
+	if a.Executor != "" {
+		f["executor"] = a.Executor
+	}
 	if a.Terms != nil {
 		f["approvalDigest"] = a.Terms.Digest.String()
 	}

@@ -139,5 +139,9 @@ func AllowedRecord(a action.Action) (audit.Record, Facts, Secrets) {
 	}
 	r := about(event, "", a, a.Principal)
 	r.To = ""
-	return r, proposed(a), payloadOf(a)
+	f := proposed(a)
+	if a.Executor != "" {
+		f["executor"] = a.Executor
+	}
+	return r, f, payloadOf(a)
 }

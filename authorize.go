@@ -1,0 +1,159 @@
+package verbatim
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/warrant"
+)
+
+// Authorization is what became of a call that its caller wants to run.
+type Authorization struct {
+	Outcome Outcome
+	// Warrant is the DSSE envelope for the executor (docs/spec/warrant.md). It
+	// is nil unless the code is CodeAuthorized, and is given out once: neither a
+	// repeated nor a joined call gets it again.
+	Warrant []byte
+	Args    string    // argsCanonicalJson: what the executor must be given
+	SendBy  time.Time // the send deadline: at most 30 s after the commit point
+}
+
+// Authorize walks one proposed call through every step of [Gate.Call] and
+// stops where the tool would be called: the approval is consumed, limits and
+// key are reserved, and the attempt is durable, before the warrant leaves. The
+// caller has the executor run it and says how it ended with [Gate.Report]; an
+// attempt of which nobody reports becomes uncertain. Whoever asks again counts
+// as somebody whose first request is gone: two effects that are both wanted
+// need a key each.
+//
+// A tool whose [Bound] names no audience is no_executor. The error is as that
+// of Call.
+func (g *Gate) Authorize(ctx context.Context, s Session, c Call) (Authorization, error) {
+	hand := &handover{}
+	other := *g
+	other.hand = hand
+	o, err := other.Call(ctx, s, c)
+	if o.Code != CodeAuthorized {
+		return Authorization{Outcome: o}, err
+	}
+	return Authorization{Outcome: o, Warrant: hand.warrant, Args: hand.args, SendBy: hand.sendBy}, err
+}
+
+// handover stands in the place of the run: what may start is given to the
+// caller. It is of one call.
+type handover struct {
+	warrant []byte
+	args    string
+	sendBy  time.Time
+}
+
+// reportSlack is how long after the tool's time an outcome may still come.
+const reportSlack = leaseSlack + warrant.MaxLife
+
+// start words the commit point of a run.
+func (g *Gate) start(p *proposal, a action.Action) action.Start {
+	s := action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits, Server: p.server}
+	if g.hand != nil {
+		s.Lease, s.Server = timeout(p.tool)+reportSlack, handedTo(p.audience)
+	}
+	if g.hand != nil || g.warrants(p.audience) {
+		s.Action.Executor = p.audience
+	}
+	return s
+}
+
+// warrants: what is sent to an executor goes with a warrant.
+func (g *Gate) warrants(audience string) bool { return g.cfg.Warrants != nil && audience != "" }
+
+// handedTo names who was sent an attempt that its caller runs. No server that
+// the gate itself sends to has such a name, so the gate neither asks one about
+// it nor sends it again.
+func handedTo(audience string) canon.Digest {
+	return canon.Sum(canon.ArrayValue(canon.StringValue("warrant"), canon.StringValue(audience)).Canonical())
+}
+
+// give hands an attempt that has passed the commit point to the caller. Where
+// no warrant can leave, nothing can have been sent.
+func (g *Gate) give(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
+	kept := context.WithoutCancel(ctx)
+	err := ctx.Err()
+	if err == nil {
+		err = g.hand.fill(kept, g, p, warrantOf(p, a, warrant.Mutation, a.UpdatedAt))
+	}
+	if err != nil {
+		g.log.Error("no warrant could be given out", "action", a.ID, "error", err)
+		end := execute.NotRun(errors.New("no warrant left the gateway"))
+		now, err := g.cfg.Store.Finish(kept, action.Ending{ID: a.ID, Fence: a.Fence, State: end.State, Result: end.Result})
+		g.changes.tell(a.ID)
+		return outcomeOf(now), err
+	}
+	g.leave(kept, a.ID)
+	return g.handed(a), nil
+}
+
+// giveRead hands an allowed read to the caller once its decision is recorded.
+// There is no row, so there is nothing to report.
+func (g *Gate) giveRead(ctx context.Context, p *proposal, d policy.Decision) (Outcome, error) {
+	row := g.row(p, d, nil)
+	row.Executor = p.audience
+	_, err := g.cfg.Store.Decide(context.WithoutCancel(ctx), row)
+	if errors.Is(err, action.ErrStopped) {
+		return g.refuse(ctx, p, d, CodeStopped, "")
+	}
+	var now time.Time
+	if err == nil {
+		now, err = g.cfg.Store.Now(ctx)
+	}
+	if err == nil {
+		err = g.hand.fill(ctx, g, p, warrantOf(p, row, warrant.Read, now))
+	}
+	if err != nil {
+		return Outcome{Tool: p.name()}, err
+	}
+	o := g.handed(row)
+	o.State, o.read = "", true
+	return o, nil
+}
+
+func (g *Gate) handed(a action.Action) Outcome {
+	o := g.receipted(outcomeOf(a), a.Leaf)
+	o.Status, o.Code = StatusInProgress, CodeAuthorized
+	return o
+}
+
+// warrantOf says what an executor may start. The clock is the database's.
+func warrantOf(p *proposal, a action.Action, kind warrant.Kind, now time.Time) warrant.Warrant {
+	now = now.UTC().Truncate(time.Millisecond)
+	w := warrant.Warrant{Audience: p.audience, Kind: kind, Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent,
+		Tool: a.Tool, Action: a.ID, Proposal: canon.Digest(a.Hash), Args: canon.Sum([]byte(p.frozen.Args.Text())),
+		Errors: warrant.Reported, IssuedAt: now, SendBy: now.Add(warrant.MaxLife)}
+	if kind == warrant.Mutation {
+		if p.tool.Errors == catalog.ErrorsUnclear {
+			w.Errors = warrant.Unclear
+		}
+		w.Attempt, w.Fence, w.ProviderKey = a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt)
+	}
+	return w
+}
+
+func (h *handover) fill(ctx context.Context, g *Gate, p *proposal, w warrant.Warrant) error {
+	text, err := g.signWarrant(ctx, w)
+	if err == nil {
+		h.warrant, h.args, h.sendBy = text, p.frozen.Args.Text(), w.SendBy
+	}
+	return err
+}
+
+func (g *Gate) signWarrant(ctx context.Context, w warrant.Warrant) ([]byte, error) {
+	var err error
+	if w.Issuer, err = g.origin.get(ctx, g.cfg.Store); err != nil {
+		return nil, err
+	}
+	return w.Sign(g.cfg.Warrants)
+}
