@@ -22,10 +22,20 @@ func TestTheExamplesOfThePageWork(t *testing.T) {
 	blocks := strings.Split(string(page), "```")
 	var got reply
 	tried := 0
+	program, err := os.ReadFile("client/example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := 1; i < len(blocks); i += 2 {
 		kind, text, _ := strings.Cut(blocks[i], "\n")
 		if kind == "http" {
 			got = w.example(text)
+			continue
+		}
+		if kind == "go" { // it is compiled and run there
+			if !strings.Contains(string(program), "\t"+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n\t")+"\n") {
+				t.Errorf("this is not in the example of the client:\n%s", text)
+			}
 			continue
 		}
 		tried++
