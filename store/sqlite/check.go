@@ -253,7 +253,7 @@ func (r *examination) checkUses(_ *Store, c *conn) error {
 }
 
 func (r *examination) checkClock(_ *Store, c *conn) error {
-	n, err := c.number("SELECT count(*) FROM time_floor WHERE at < (SELECT coalesce(max(at), 0) FROM event)")
+	n, err := c.number("SELECT count(*) FROM time_floor WHERE at + ? < (SELECT coalesce(max(at), 0) FROM event)", int64(grain))
 	if err == nil && n > 0 {
 		r.Fault("the clock is behind the last record")
 	}

@@ -92,11 +92,14 @@ func (s *Store) landed(batch []*job) {
 
 // remember reads what memory holds from the database, at the start.
 func (s *Store) remember() error {
-	floor, err := s.writer.number("SELECT at FROM time_floor")
+	_, floor, err := s.writer.latest()
 	if err != nil {
 		return err
 	}
-	s.memory.floor, s.kept = floor, floor
+	s.memory.floor = floor
+	if s.kept, err = s.writer.number("SELECT at FROM time_floor"); err != nil {
+		return err
+	}
 	s.memory.flights = map[canon.Digest]int{}
 	if err := s.writer.query(func(cur *cursor) error {
 		s.memory.flights[cur.digest()]++

@@ -112,17 +112,7 @@ func (t *tx) recorded(r audit.Record, f verbs.Facts, s verbs.Secrets) ([]byte, e
 }
 
 func (t *tx) write(e *verbs.Entry) ([]byte, error) {
-	last, err := t.lastRecord()
-	if err != nil {
-		return nil, err
-	}
-	e.Seq = last + 1
-	return t.insertRecord(e)
-}
-
-func (t *tx) lastRecord() (int64, error) { return t.number("SELECT coalesce(max(seq), 0) FROM event") }
-
-func (t *tx) insertRecord(e *verbs.Entry) ([]byte, error) {
+	e.Seq = t.last + 1
 	leaf, err := e.Leaf()
 	if err != nil {
 		return nil, fmt.Errorf("record %s: %w", e.Event, err)
@@ -131,6 +121,7 @@ func (t *tx) insertRecord(e *verbs.Entry) ([]byte, error) {
 		e.Seq, e.ID, e.At, e.Tenant, e.Event, e.Action, leaf, e.Salt[:]); err != nil {
 		return nil, fmt.Errorf("record %s: %w", e.Event, err)
 	}
+	t.last++
 	return leaf, nil
 }
 

@@ -50,16 +50,16 @@ type Store struct {
 	path    string
 	process string // random; names the rows that this process works on
 	owner   *conn  // holds the lock file; touched by Open and Close only
-	writer  *conn  // belongs to the writing goroutine
-	level   int    // of synchronous; belongs to the writing goroutine
-	kept    int64  // the time floor that is stored; belongs to the writing goroutine
+	writer  *conn  // belongs to whoever writes; line says who
+	level   int    // of synchronous; belongs to whoever writes
+	kept    int64  // the time floor that is stored; belongs to whoever writes
+	line    *line
 	memory  memory
-	journal journal // guarded by memory.mu, as is folding
-	folding bool    // records of the journal are on their way into the log
-	jobs    chan *job
+	journal journal    // guarded by memory.mu, as is folding
+	folding bool       // records of the journal are on their way into the log
 	readers chan *conn // nil stands for a connection not yet opened
 
-	closing sync.RWMutex // held for reading while a job is handed over
+	closing sync.RWMutex // held for reading while a job joins the line
 	closed  bool         // guarded by closing
 	done    chan struct{}
 }
@@ -85,7 +85,7 @@ func Open(path string, opt Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
-		jobs: make(chan *job, maxBatch), readers: make(chan *conn, opt.Readers)}
+		line: newLine(), readers: make(chan *conn, opt.Readers)}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}
@@ -277,7 +277,8 @@ func (s *Store) Close() error {
 	if already {
 		return nil
 	}
-	close(s.jobs)
+	s.line.drained()
+	close(s.line.told)
 	<-s.done
 	errs := []error{s.closeJournal()}
 	for range s.opt.Readers {

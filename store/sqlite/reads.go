@@ -100,12 +100,10 @@ func (s *Store) foldLater() {
 	}
 }
 
-// nudge wakes the writing goroutine. Where its queue is full it comes by
-// itself. closing is held.
+// nudge has the writing goroutine come. closing is held.
 func (s *Store) nudge() {
-	select {
-	case s.jobs <- &job{ctx: context.Background(), level: syncNormal, done: make(chan struct{})}:
-	default:
+	if s.line.join(&job{ctx: context.Background(), level: syncNormal, done: make(chan struct{})}) {
+		s.line.tell()
 	}
 }
 
@@ -142,9 +140,6 @@ func (s *Store) fold(now time.Time, waiting []verbs.Entry, open [2]int) error {
 		return nil
 	}
 	err := s.insertAll(now, waiting)
-	if err == nil {
-		s.kept = now.UnixNano()
-	}
 	m, j := &s.memory, &s.journal
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,35 +152,15 @@ func (s *Store) fold(now time.Time, waiting []verbs.Entry, open [2]int) error {
 }
 
 func (s *Store) insertAll(now time.Time, list []verbs.Entry) error {
-	return s.transact(func() error {
-		now, err := s.raiseFloor(now)
-		if err != nil {
-			return err
-		}
-		t := &tx{conn: s.writer, store: s, now: now}
-		last, err := t.lastRecord()
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			last++
-			list[i].Seq = last
-			if _, err := t.insertRecord(&list[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// transact is BEGIN, what is to be done, and COMMIT, or nothing of it.
-func (s *Store) transact(do func() error) error {
 	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := do()
+	t, err := s.opening(now)
+	for i := 0; err == nil && i < len(list); i++ {
+		_, err = t.write(&list[i])
+	}
 	if err == nil {
-		_, err = s.writer.exec("COMMIT")
+		err = t.close()
 	}
 	if err != nil && !s.writer.db.GetAutocommit() {
 		_, undo := s.writer.exec("ROLLBACK")

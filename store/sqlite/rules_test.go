@@ -129,8 +129,8 @@ func TestVerbsMakeNoTablesOfTheirOwn(t *testing.T) {
 	db := raw(t, path)
 	seen := 0
 	for _, text := range s.Statements() {
-		if slices.Contains(opened, text) || strings.HasPrefix(text, "UPDATE reservation") { // which none had
-			continue
+		if slices.Contains(opened, text) || strings.HasPrefix(text, "UPDATE reservation") || strings.HasPrefix(text, "UPDATE time_floor") {
+			continue // at the start, of an action with limits, ten times a second
 		}
 		seen++
 		if n := tables(t, db, text); n > 0 {

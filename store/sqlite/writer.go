@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"time"
@@ -12,9 +13,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
-
-// maxBatch is how many verbs share one commit at most.
-const maxBatch = 128
 
 // The levels of PRAGMA synchronous that are used (sqlite.org/pragma.html).
 const (
@@ -25,7 +23,7 @@ const (
 // clockSQL is the database's clock in nanoseconds; it counts milliseconds.
 const clockSQL = "CAST(round(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 1000000"
 
-// job is one verb on its way through the writing goroutine.
+// job is one verb on its way through the writing connection.
 type job struct {
 	ctx     context.Context
 	level   int
@@ -42,12 +40,14 @@ type tx struct {
 	*conn
 	store *Store
 	now   time.Time // one time for the whole transaction
+	first int64     // number of the last record before it
+	last  int64     // number of the last record
 	job   *job      // the verb that runs
 }
 
-// write runs fn in a transaction of the writing goroutine and returns when it
-// is committed or undone. Once started it is not interrupted: its outcome is
-// always known.
+// write runs fn in a transaction, beside others that wait, and returns when
+// it is committed or undone. Once started it is not interrupted: its outcome
+// is always known.
 func (s *Store) write(ctx context.Context, level int, fn func(*tx) error) error {
 	return s.do(&job{ctx: ctx, level: level, run: fn, done: make(chan struct{})})
 }
@@ -58,9 +58,13 @@ func (s *Store) do(j *job) error {
 		s.closing.RUnlock()
 		return ErrClosed
 	}
-	s.jobs <- j
+	first := s.line.join(j)
 	s.closing.RUnlock()
-	<-j.done
+	if first {
+		s.lead()
+	} else {
+		<-j.done
+	}
 	if j.outcome != nil && !verbs.Refusal(j.outcome) {
 		return fmt.Errorf("write store: %w", j.outcome)
 	}
@@ -82,18 +86,38 @@ func (s *Store) change(ctx context.Context, level int, fn func(*tx) (action.Acti
 	return out, err
 }
 
+// lead writes what waits, on the goroutine of the caller that came first. A
+// panic ends the process, as it would on the writing goroutine: no server
+// that recovers from it may go on with half a transaction.
+func (s *Store) lead() {
+	defer func() {
+		if p := recover(); p != nil {
+			text := fmt.Sprintf("%v\n%s", p, debug.Stack())
+			go func() { panic(text) }()
+			select {}
+		}
+	}()
+	s.writeBatch(s.line.take())
+	s.line.leave()
+}
+
 func (s *Store) writeLoop() {
 	defer close(s.done)
-	for first := range s.jobs {
-		batch := s.drain([]*job{first})
-		if err := s.commit(batch); err != nil {
-			s.commitEach(batch, err)
+	for range s.line.told {
+		for batch := s.line.take(); batch != nil; batch = s.line.take() {
+			s.writeBatch(batch)
 		}
-		s.landed(batch)
-		s.relearn()
-		for _, j := range batch {
-			close(j.done)
-		}
+	}
+}
+
+func (s *Store) writeBatch(batch []*job) {
+	if err := s.commit(batch); err != nil {
+		s.commitEach(batch, err)
+	}
+	s.landed(batch)
+	s.relearn()
+	for _, j := range batch {
+		close(j.done)
 	}
 }
 
@@ -106,22 +130,6 @@ func (s *Store) relearn() {
 	if !known {
 		_ = s.learnStops()
 	}
-}
-
-// drain takes what else has queued up meanwhile.
-func (s *Store) drain(batch []*job) []*job {
-	for len(batch) < maxBatch {
-		select {
-		case j, ok := <-s.jobs:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, j)
-		default:
-			return batch
-		}
-	}
-	return batch
 }
 
 // commitEach runs the verbs of a failed batch one by one, so that one that is
@@ -154,7 +162,11 @@ func (s *Store) commit(batch []*job) error {
 	now, waiting, open := s.cut(batch)
 	err := s.fold(now, waiting, open)
 	if err == nil {
-		err = s.commitAt(now, slices.DeleteFunc(slices.Clone(batch), func(j *job) bool { return j.run == nil }))
+		batch := slices.DeleteFunc(slices.Clone(batch), func(j *job) bool { return j.run == nil })
+		if err = s.commitAt(now, batch, (*tx).plainly); errors.Is(err, errSpoilt) {
+			s.undo(batch)
+			err = s.commitAt(now, batch, (*tx).savepoint)
+		}
 	}
 	s.noteHealth(batch, err)
 	return err
@@ -171,7 +183,8 @@ func (s *Store) noteHealth(batch []*job, err error) {
 	s.journal.sick = sick
 }
 
-func (s *Store) commitAt(now time.Time, batch []*job) error {
+// commitAt runs a batch, each verb by run.
+func (s *Store) commitAt(now time.Time, batch []*job, run func(*tx, *job) error) error {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -185,19 +198,18 @@ func (s *Store) commitAt(now time.Time, batch []*job) error {
 	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := s.runAll(now, batch)
+	t, err := s.opening(now)
+	if err == nil {
+		err = t.runAll(batch, run)
+	}
 	if err == nil && len(batch) == 1 && batch[0].outcome != nil {
 		_, err = s.writer.exec("ROLLBACK") // refused: nothing to keep, nothing to sync
 		return err
 	}
 	if err == nil {
-		_, err = s.writer.exec("COMMIT")
+		err = t.close()
 	}
-	if err == nil {
-		s.kept = now.UnixNano()
-		return nil
-	}
-	if !s.writer.db.GetAutocommit() {
+	if err != nil && !s.writer.db.GetAutocommit() {
 		_, undo := s.writer.exec("ROLLBACK")
 		err = errors.Join(err, undo)
 	}
@@ -229,36 +241,37 @@ func (s *Store) setSync(level int) error {
 	return nil
 }
 
-func (s *Store) runAll(now time.Time, batch []*job) error {
-	now, err := s.raiseFloor(now)
-	if err != nil {
-		return err
-	}
-	t := &tx{conn: s.writer, store: s, now: now}
+func (t *tx) runAll(batch []*job, run func(*tx, *job) error) error {
 	for _, j := range batch {
 		if j.outcome = j.ctx.Err(); j.outcome != nil {
 			continue
 		}
-		run := t.savepoint
-		if len(batch) == 1 {
-			run = t.alone
-		}
-		if err := run(j); err != nil {
+		t.job = j
+		err := run(t, j)
+		if err != nil && (len(batch) > 1 || !errors.Is(err, errSpoilt)) { // alone, all of it is undone
 			return err
+		}
+		if t.db.GetAutocommit() {
+			return errors.Join(errUndone, j.outcome)
 		}
 	}
 	return nil
 }
 
-// errUndone is returned where SQLite has given the transaction up.
-var errUndone = errors.New("the database undid the transaction")
+var (
+	// errUndone is returned where SQLite has given the transaction up.
+	errUndone = errors.New("the database undid the transaction")
+	// errSpoilt is returned where a verb of several has written something and
+	// then failed.
+	errSpoilt = errors.New("a verb left what it wrote")
+)
 
-// alone runs one verb that has the transaction for itself.
-func (t *tx) alone(j *job) error {
-	t.job = j
-	j.outcome = j.run(t)
-	if t.db.GetAutocommit() {
-		return errors.Join(errUndone, j.outcome)
+// plainly runs one verb without a savepoint. Most that are refused are so
+// before they have written anything; where one has, the batch is run again.
+func (t *tx) plainly(j *job) error {
+	before := t.db.TotalChanges()
+	if j.outcome = j.run(t); j.outcome != nil && t.db.TotalChanges() != before {
+		return errSpoilt
 	}
 	return nil
 }
@@ -269,34 +282,17 @@ func (t *tx) savepoint(j *job) error {
 	if _, err := t.exec("SAVEPOINT verb"); err != nil {
 		return err
 	}
-	t.job = j
+	last := t.last
 	j.outcome = j.run(t)
 	if t.db.GetAutocommit() {
-		return errors.Join(errUndone, j.outcome)
+		return nil // which runAll sees
 	}
 	if j.outcome != nil {
+		t.last = last
 		if _, err := t.exec("ROLLBACK TO verb"); err != nil {
 			return errors.Join(j.outcome, err)
 		}
 	}
 	_, err := t.exec("RELEASE verb")
 	return err
-}
-
-// raiseFloor stores the time of a transaction, so that a clock that steps
-// back cannot revive what has expired, in the next process either. Where
-// another process has stored a later one, as when this one was stopped and
-// lost its lock, that is the time.
-func (s *Store) raiseFloor(now time.Time) (time.Time, error) {
-	if now.UnixNano() <= s.kept {
-		return now, nil
-	}
-	at, err := s.writer.number("UPDATE time_floor SET at = max(at, ?) RETURNING at", now)
-	if err != nil || at <= now.UnixNano() {
-		return now, err
-	}
-	s.memory.mu.Lock()
-	defer s.memory.mu.Unlock()
-	s.memory.floor = max(s.memory.floor, at)
-	return time.Unix(0, at).UTC(), nil
 }

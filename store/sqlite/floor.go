@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+)
+
+// grain is how far the stored time floor may lie behind the last record,
+// whose own time is as good: raising it with every change would cost each of
+// them a page.
+const grain = 100 * time.Millisecond
+
+// latestSQL is the number of the last record, and the latest time that was
+// ever stored.
+const latestSQL = `SELECT coalesce((SELECT max(seq) FROM event), 0), max((SELECT at FROM time_floor),
+	coalesce((SELECT at FROM event WHERE seq = (SELECT max(seq) FROM event)), 0))`
+
+func (c *conn) latest() (last, floor int64, err error) {
+	_, err = c.one(func(cur *cursor) error { last, floor = cur.int(), cur.int(); return nil }, latestSQL)
+	return last, floor, err
+}
+
+// opening starts a transaction that has begun: with the number of the last
+// record, and a time that no clock that steps back can take below what was
+// seen before, in the next process either. Where another process has stored a
+// later time, as when this one was stopped and lost its lock, that is the
+// time.
+func (s *Store) opening(now time.Time) (*tx, error) {
+	t := &tx{conn: s.writer, store: s, now: now}
+	last, floor, err := t.latest()
+	t.last, t.first = last, last
+	if err != nil || floor <= now.UnixNano() {
+		return t, err
+	}
+	t.now = time.Unix(0, floor).UTC()
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	s.memory.floor = max(s.memory.floor, floor)
+	return t, nil
+}
+
+// close commits the transaction with its time: in its records, and in the
+// floor where it has none or the floor lies far behind.
+func (t *tx) close() error {
+	s, now := t.store, t.now.UnixNano()
+	raise := now > s.kept && (t.last == t.first || now-s.kept >= int64(grain))
+	if raise {
+		if _, err := t.exec("UPDATE time_floor SET at = ? WHERE at < ?", now, now); err != nil {
+			return fmt.Errorf("keep the time: %w", err)
+		}
+	}
+	if _, err := t.exec("COMMIT"); err != nil {
+		return err
+	}
+	if raise {
+		s.kept = now
+	}
+	return nil
+}
