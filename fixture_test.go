@@ -53,6 +53,7 @@ type tapped struct {
 	mu     sync.Mutex
 	before map[string]func() error // by verb; an error stands for a store that fails
 	calls  map[string]int
+	votes  func([]action.Vote) []action.Vote // what becomes of the signatures of grants; nil: nothing
 }
 
 func (s *tapped) on(verb string, f func() error) {
@@ -131,6 +132,14 @@ func (s *tapped) Votes(ctx context.Context, tenant, id string) ([]action.Vote, e
 		return nil, err
 	}
 	return s.Store.Votes(ctx, tenant, id)
+}
+
+func (s *tapped) GrantVotes(ctx context.Context, tenant, id string) ([]action.Vote, error) {
+	votes, err := s.Store.GrantVotes(ctx, tenant, id)
+	if s.votes != nil {
+		votes = s.votes(votes)
+	}
+	return votes, err
 }
 
 func (s *tapped) Now(ctx context.Context) (time.Time, error) {

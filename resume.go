@@ -101,9 +101,12 @@ func (g *Gate) verify(ctx context.Context, a action.Action) (Code, error) {
 	if approval.Digest(a) != a.Terms.Digest {
 		return CodeApprovalUnverified, nil
 	}
-	votes, err := g.cfg.Store.Votes(ctx, a.Tenant, a.ID)
+	votes, whole, err := g.signatures(ctx, a)
 	if err != nil {
 		return "", err
+	}
+	if !whole {
+		return CodeApprovalUnverified, nil
 	}
 	switch err := approval.CheckVotes(ctx, g.cfg.Votes, votes); {
 	case errors.Is(err, approval.ErrUnchecked): // this try is over, the approval is not
@@ -136,7 +139,7 @@ func (g *Gate) approvalFacts(ctx context.Context, p *proposal, a action.Action) 
 	if err != nil {
 		return nil, err
 	}
-	votes, err := g.cfg.Store.Votes(ctx, a.Tenant, a.ID)
+	votes, _, err := g.signatures(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,8 @@ func (g *Gate) notBegun(ctx context.Context, p *proposal, a, inTheWay action.Act
 	case errors.Is(err, action.ErrStale): // this process may only have remembered an old version
 		g.epochs.forget()
 		member = "policyVersion"
+	case errors.Is(err, action.ErrStanding):
+		member = "standingGrant"
 	case errors.Is(err, action.ErrIneligible):
 		member = "votes"
 	case errors.Is(err, action.ErrStopped):

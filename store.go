@@ -48,6 +48,23 @@ type Store interface {
 	// once and every waiting caller counts as gone. It returns the rows moved.
 	Expire(ctx context.Context, orphans bool) ([]action.Action, error)
 
+	// Grant keeps a standing grant with its first signature, under the rules of
+	// a vote on its source. It fails with ErrStanding, ErrStale, or as Vote does.
+	Grant(ctx context.Context, g action.StandingGrant, v action.Vote) (action.StandingGrant, error)
+
+	// SignGrant adds a further signature; v.ActionID is the grant's id.
+	SignGrant(ctx context.Context, v action.Vote) (action.StandingGrant, error)
+
+	// RevokeGrant ends a standing grant for whoever may sign it, an operator, or
+	// the person whose agent it is for. Once it has returned no run begins under it.
+	RevokeGrant(ctx context.Context, tenant, id, account string) (action.StandingGrant, error)
+
+	// Cover approves a pending row by a standing grant in the place of votes. The
+	// grant is used at the commit point, which fails with ErrIneligible where
+	// it is over, revoked or used up by then. It fails with ErrStanding where
+	// the grant does not cover the row.
+	Cover(ctx context.Context, id, grant string) (action.Action, error)
+
 	// Claim takes an approved row (or one whose claim ran out) and raises its
 	// fence.
 	Claim(ctx context.Context, id string, lease time.Duration) (action.Action, error)
@@ -112,6 +129,14 @@ type Reader interface {
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
 	Person(ctx context.Context, tenant, id string) (action.Person, error)
+	// Grants lists standing grants, newest first.
+	Grants(ctx context.Context, f action.StandingFilter) ([]action.StandingGrant, error)
+	// StandingGrant returns one standing grant, GrantVotes its signatures, oldest
+	// first, and CoveredBy the grant that approved an action: ErrNotFound where
+	// none did.
+	StandingGrant(ctx context.Context, tenant, id string) (action.StandingGrant, error)
+	GrantVotes(ctx context.Context, tenant, id string) ([]action.Vote, error)
+	CoveredBy(ctx context.Context, tenant, id string) (action.StandingGrant, error)
 	// Counts counts the open actions of a tenant by state (action.Open).
 	Counts(ctx context.Context, tenant string) ([]action.Count, error)
 	// Budgets lists windows of limits: those that end last first, then by

@@ -47,9 +47,13 @@ func terms(now time.Time, d policy.Decision, preview *preview) *action.Terms {
 	return t
 }
 
-// hold answers a pending action at once, or waits for people and runs it when
-// they agree. Whoever stops waiting is gone: a retry then joins.
+// hold runs what a standing grant covers, answers a pending action at once, or
+// waits for people and runs it when they agree. Whoever stops waiting is gone:
+// a retry then joins.
 func (g *Gate) hold(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
+	if g.cover(ctx, a) {
+		return g.again(ctx, p, a.ID)
+	}
 	o := g.receipted(outcomeOf(a), a.Leaf)
 	ok, err := g.canApprove(ctx, a.Tenant)
 	if !ok || err != nil || p.call.Wait <= 0 {

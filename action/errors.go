@@ -21,5 +21,6 @@ var (
 	ErrStepUp     = errors.New("this action takes a fresh proof of who decides")
 	ErrOverLimit  = errors.New("a limit would be passed")
 	ErrStopped    = errors.New("an operator has stopped this kind of action")
+	ErrStanding   = errors.New("no such standing grant can be made or used")
 	ErrOvertaken  = errors.New("another action has taken its place since")
 )

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,12 +80,8 @@ func requirements(rs []action.Requirement) canon.Value {
 	return canon.ArrayValue(out...)
 }
 
-// ErrStanding is returned for a standing grant that nobody may make; the
-// error that wraps it says why.
-var ErrStanding = errors.New("no such standing grant can be made")
-
 // CheckStanding checks that a grant is bounded and that its digest is of what
-// it says. It fails with ErrStanding.
+// it says. It fails with action.ErrStanding.
 func CheckStanding(g action.StandingGrant) error {
 	life := g.ExpiresAt.Sub(g.RequestedAt)
 	why := ""
@@ -107,7 +102,7 @@ func CheckStanding(g action.StandingGrant) error {
 		why = faultOfScope(g.Scope)
 	}
 	if why != "" {
-		return fmt.Errorf("%w: %s", ErrStanding, why)
+		return fmt.Errorf("%w: %s", action.ErrStanding, why)
 	}
 	return nil
 }
@@ -155,7 +150,7 @@ func faultOfSum(s action.Scope) string {
 
 // FitsSource checks a grant against the action that it was made from: it must
 // cover that, and so be about the same principal, agent, tool and policy. It
-// fails with ErrStanding.
+// fails with action.ErrStanding.
 func FitsSource(g action.StandingGrant, a action.Action) error {
 	if err := CheckStanding(g); err != nil {
 		return err
@@ -165,12 +160,12 @@ func FitsSource(g action.StandingGrant, a action.Action) error {
 	case a.ID != g.Source:
 		member = "source"
 	case a.HighImpact:
-		return fmt.Errorf("%w: a high-impact call takes an approval of its own each time", ErrStanding)
+		return fmt.Errorf("%w: a high-impact call takes an approval of its own each time", action.ErrStanding)
 	case member == "" && g.Scope.Sum != "":
 		member = openCurrency(g.Scope, a.Payload.Args)
 	}
 	if member != "" {
-		return fmt.Errorf("%w: it does not fit the call that it is made from: %s", ErrStanding, member)
+		return fmt.Errorf("%w: it does not fit the call that it is made from: %s", action.ErrStanding, member)
 	}
 	return nil
 }

@@ -127,19 +127,19 @@ func TestAStandingGrantIsBoundedAndFitsItsSource(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			err := approval.FitsSource(like(test.change), paid())
-			if test.why == "" && err != nil || test.why != "" && (!errors.Is(err, approval.ErrStanding) || !strings.Contains(err.Error(), test.why)) {
+			if test.why == "" && err != nil || test.why != "" && (!errors.Is(err, action.ErrStanding) || !strings.Contains(err.Error(), test.why)) {
 				t.Errorf("error %v, want %q", err, test.why)
 			}
 		})
 	}
 	high := paid()
 	high.HighImpact = true
-	if err := approval.FitsSource(like(), high); !errors.Is(err, approval.ErrStanding) || !strings.Contains(err.Error(), "high-impact") {
+	if err := approval.FitsSource(like(), high); !errors.Is(err, action.ErrStanding) || !strings.Contains(err.Error(), "high-impact") {
 		t.Errorf("a high-impact source: %v", err)
 	}
 	forged := like()
 	forged.MaxUses++
-	if err := approval.CheckStanding(forged); !errors.Is(err, approval.ErrStanding) {
+	if err := approval.CheckStanding(forged); !errors.Is(err, action.ErrStanding) {
 		t.Errorf("one use more than was signed: %v", err)
 	}
 }

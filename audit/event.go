@@ -37,6 +37,9 @@ const (
 	InvitationEnded = "invitation_ended" // withdrawn before it was used
 	DelegationMade  = "delegation_made"  // a person has somebody vote in their place
 	DelegationEnded = "delegation_ended" // before its time
+	StandingMade    = "standing_made"    // a person has signed a standing grant
+	StandingSigned  = "standing_signed"  // another one has signed it, too
+	StandingRevoked = "standing_revoked" // it covers nothing any more
 	PasswordChanged = "password_changed"
 	PasskeyAdded    = "passkey_added"   // from here on the password makes no vote
 	PasskeyRemoved  = "passkey_removed" // worthless, also for votes not used yet
@@ -48,8 +51,8 @@ func Events() []string {
 		VoteReject, ActionApproved, ActionDismissed, ActionRevoked, ActionExpired, ActionCutOff, ActionClaimed, ClaimDenied,
 		ActionStarted, ActionResent, ActionSucceeded, ActionFailed, ActionUncertain, ActionSettled, CallerLeft, ActionErased, PolicyChanged,
 		Stopped, Resumed, Restored, KeysForgotten, AccountAdded, AccountDisabled, AccountEnabled, GroupsChanged,
-		InvitationMade, InvitationEnded, DelegationMade, DelegationEnded, PasswordChanged,
-		PasskeyAdded, PasskeyRemoved}
+		InvitationMade, InvitationEnded, DelegationMade, DelegationEnded,
+		StandingMade, StandingSigned, StandingRevoked, PasswordChanged, PasskeyAdded, PasskeyRemoved}
 }
 
 func known(event string) bool {

@@ -15,6 +15,7 @@ import (
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
@@ -152,6 +153,27 @@ var libraryEntries = map[string]struct {
 		_, _ = r.Vote(a.ID, "maria", true) // nobody of that name
 		_, _ = r.Vote(a.ID, "ada", true)   // a vote alone starts nothing
 	}, nil},
+	"DraftGrant": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.DraftGrant(ctx, "acme", a.ID, anyN(), 5, time.Hour)
+	}, nil},
+	"Grant": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.Grant(ctx, standingGrant(a), r.Sign(action.Vote{Voter: "ada", Approve: true, Digest: standingGrant(a).Digest, Nonce: "n", Method: "password"}))
+		_, _ = r.Gate.Call(ctx, r.Session(), verbatim.Call{Tool: "files.pay", Arguments: []byte(`{"n":1}`)}) // high impact: nothing covers it
+	}, nil},
+	"SignGrant": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.SignGrant(ctx, "acme", r.Sign(action.Vote{ActionID: standingGrant(a).ID, Voter: "ada", Approve: true, Digest: standingGrant(a).Digest, Nonce: "n"}))
+		_, _ = r.Gate.Call(ctx, r.Session(), verbatim.Call{Tool: "files.pay", Arguments: []byte(`{"n":1}`)})
+	}, nil},
+	"RevokeGrant": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _ = r.Gate.RevokeGrant(ctx, "acme", standingGrant(a).ID, "ada")
+	}, nil},
+	"Grants": {func(ctx context.Context, r *arena, _ action.Action) {
+		_, _ = r.Gate.Grants(ctx, action.StandingFilter{})
+	}, nil},
+	"StandingGrant": {func(ctx context.Context, r *arena, a action.Action) {
+		_, _, _ = r.Gate.StandingGrant(ctx, "acme", standingGrant(a).ID)
+	}, nil},
+	"CoveredBy": {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.CoveredBy(ctx, "acme", a.ID) }, nil},
 	"Revoke": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Revoke(ctx, "acme", a.ID, "ada", "x")
 	}, nil},
@@ -215,6 +237,19 @@ var libraryEntries = map[string]struct {
 	"Actions":  {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Actions(ctx, action.Filter{}) }, nil},
 	"Votes":    {func(ctx context.Context, r *arena, a action.Action) { _, _ = r.Gate.Votes(ctx, "acme", a.ID) }, nil},
 	"Records":  {func(ctx context.Context, r *arena, _ action.Action) { _, _ = r.Gate.Records(ctx, audit.Filter{}) }, nil},
+}
+
+func anyN() action.Scope {
+	return action.Scope{AnyTarget: true, Members: []action.MemberRule{{Pointer: "/n", Rule: action.RuleAny}}}
+}
+
+// standingGrant is a grant for a call as its maker would like it: the store must refuse it.
+func standingGrant(a action.Action) action.StandingGrant {
+	g := action.StandingGrant{ID: "sta_" + a.ID, Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Tool: a.Tool,
+		Definition: a.Definition, PolicyVersion: a.Decision.PolicyVersion, Source: a.ID, Scope: anyN(), MaxUses: 5, Requirements: a.Terms.Requirements,
+		StepUp: true, Nonce: "n", RequestedAt: a.CreatedAt.Truncate(time.Millisecond), ExpiresAt: a.CreatedAt.Truncate(time.Millisecond).Add(time.Hour)}
+	g.Digest = approval.StandingDigest(g)
+	return g
 }
 
 func TestNoLibraryEntryRunsAMutationWithoutDecisionOrApproval(t *testing.T) {

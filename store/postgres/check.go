@@ -173,7 +173,7 @@ func (s *Store) examination() *examination {
 
 // all looks at everything but the shape.
 func (e *examination) all(c *conn) error {
-	for _, look := range []func(*conn) error{e.checkVersion, e.checkSeal, e.checkRecords, e.checkNumbers, e.checkActions, e.checkUses, e.checkClock} {
+	for _, look := range []func(*conn) error{e.checkVersion, e.checkSeal, e.checkRecords, e.checkNumbers, e.checkActions, e.checkUses, e.checkStanding, e.checkClock} {
 		if err := look(c); err != nil {
 			return err
 		}
@@ -362,6 +362,21 @@ func (e *examination) checkUses(c *conn) error {
 	}, `SELECT a.id FROM action a JOIN approval t ON t.tenant = a.tenant AND t.action_id = a.id
 		LEFT JOIN consumption u ON u.tenant = a.tenant AND u.action_id = a.id
 		WHERE (a.attempt > 0) <> (u.digest IS NOT NULL) OR u.digest IS NOT NULL AND u.digest <> t.digest ORDER BY a.seq`)
+}
+
+// checkStanding: a standing grant has been used as often, and for as much, as
+// the runs that it covered say. A store of before there were any has none.
+func (e *examination) checkStanding(c *conn) error {
+	n, err := c.number("SELECT count(*) FROM pg_class WHERE relname = 'standing_cover' AND relnamespace = current_schema()::regnamespace")
+	if err != nil || n == 0 {
+		return err
+	}
+	return c.query(func(cur *cursor) error {
+		e.Fault("standing grant %s was not used as its runs say", cur.text())
+		return nil
+	}, `SELECT g.id FROM standing_grant g LEFT JOIN (SELECT c.grant_id, count(*) AS uses, sum(c.amount) AS spent FROM standing_cover c
+		JOIN action a ON a.tenant = c.tenant AND a.id = c.action_id WHERE c.used_at IS NOT NULL AND a.attempt > 0 GROUP BY c.grant_id) u ON u.grant_id = g.id
+		WHERE g.uses <> coalesce(u.uses, 0) OR g.spent <> coalesce(u.spent, 0)`)
 }
 
 // checkClock: the stored time may lie behind by the grain at which it is

@@ -59,7 +59,7 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 
 func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	t.settling = true
-	row, err := t.beginnable(start.Action)
+	row, grant, err := t.beginnable(start.Action)
 	if err != nil {
 		return row, err
 	}
@@ -78,7 +78,10 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	if used != 1 {
 		return row, action.ErrConsumed
 	}
-	m := verbs.Begin(row, t.now(), start)
+	if err := t.spend(row, grant); err != nil {
+		return row, err
+	}
+	m := verbs.BeginUnder(row, t.now(), start, grant)
 	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now(), start.Server))
 }
 
@@ -126,26 +129,25 @@ func (s *Store) leaveUncertain(ctx context.Context, a action.Action) {
 }
 
 // beginnable locks a claimed row and checks everything that must hold at the
-// commit point. A refusal comes with the row that is in the way.
-func (t *tx) beginnable(a action.Action) (action.Action, error) {
+// commit point. A refusal comes with the row that is in the way. The grant is
+// the one that covers the row, if one does.
+func (t *tx) beginnable(a action.Action) (action.Action, *action.StandingGrant, error) {
 	row, err := t.lock(a.ID)
 	if err != nil {
-		return action.Action{}, err
+		return action.Action{}, nil, err
 	}
 	if err := verbs.MayBegin(row, a, t.now()); err != nil {
-		return row, err
+		return row, nil, err
 	}
 	if err := t.sameTimeline(row); err != nil {
-		return row, err
+		return row, nil, err
 	}
-	standing, err := t.tally(row, lockVoters)
-	if err == nil {
-		err = verbs.Suffice(standing)
-	}
+	grant, err := t.backed(row, false)
 	if err != nil {
-		return row, err
+		return row, nil, err
 	}
-	return t.open(row)
+	row, err = t.open(row)
+	return row, grant, err
 }
 
 // sameTimeline: a lease that was taken on another server of the database is

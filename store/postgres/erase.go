@@ -45,6 +45,8 @@ func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
 			reason = '', end_detail = '' WHERE id = $1`, row.ID, t.now()),
 		do(`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
 			WHERE action_seq = (SELECT seq FROM action WHERE id = $1)`, row.ID),
+		do("UPDATE standing_grant SET revoked_at = $2 WHERE tenant = $3 AND source = $1 AND revoked_at IS NULL", row.ID, t.now(), row.Tenant),
+		do("UPDATE standing_grant SET scope = NULL WHERE tenant = $2 AND source = $1", row.ID, row.Tenant),
 		do("DELETE FROM salt WHERE place IN (SELECT place FROM event WHERE action_id = $1)", row.ID),
 	}
 	if m.To.Terms != nil {

@@ -37,10 +37,7 @@ func (t *tx) resendable(start action.Start) (action.Action, error) {
 		err = verbs.MayResend(row, start, first, t.now())
 	}
 	if err == nil && row.Terms != nil {
-		standing, failed := t.tally(row, lockVoters)
-		if err = failed; err == nil {
-			err = verbs.Suffice(standing)
-		}
+		_, err = t.backed(row, true)
 	}
 	if err != nil {
 		return row, err

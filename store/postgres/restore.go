@@ -35,7 +35,7 @@ func scratchName() string { return "verbatim_scratch_" + strings.ToLower(rand.Te
 //   - what was executing is uncertain;
 //   - every tool's policy epoch moves to one that was never given, so that
 //     decisions of before begin nothing;
-//   - delegations, logins and open invitations end;
+//   - standing grants, delegations, logins and open invitations end;
 //   - the log has a new name, and everything is frozen until a person lifts it;
 //   - one record marks the gap.
 //
@@ -247,6 +247,7 @@ func (t *tx) moveEpochs(r *Restoration) error {
 // endAuthority ends what may have been used up or withdrawn after the backup.
 func (t *tx) endAuthority(*Restoration) error {
 	if err := t.run(do("DELETE FROM login"), do("DELETE FROM invitation WHERE used_at IS NULL"),
+		do("UPDATE standing_grant SET revoked_at = $1 WHERE revoked_at IS NULL", t.now()),
 		do("UPDATE delegation SET ended_at = $1 WHERE ended_at IS NULL", t.now())); err != nil {
 		return fmt.Errorf("end logins: %w", err)
 	}

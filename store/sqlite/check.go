@@ -54,7 +54,7 @@ func (s *Store) check(c *conn) (Report, error) {
 		return r.Report, err // nothing that follows could be believed
 	}
 	for _, look := range []func(*Store, *conn) error{
-		r.checkSchema, r.checkSeal, r.checkRecords, r.checkActions, r.checkUses, r.checkClock} {
+		r.checkSchema, r.checkSeal, r.checkRecords, r.checkActions, r.checkUses, r.checkStanding, r.checkClock} {
 		if err := look(s, c); err != nil {
 			return r.Report, err
 		}
@@ -250,6 +250,21 @@ func (r *examination) checkUses(_ *Store, c *conn) error {
 		return nil
 	}, `SELECT a.id FROM action a JOIN approval t ON t.action_id = a.id LEFT JOIN consumption u ON u.action_id = a.id
 		WHERE (a.attempt > 0) <> (u.digest IS NOT NULL) OR u.digest IS NOT NULL AND u.digest <> t.digest ORDER BY a.seq`)
+}
+
+// checkStanding: a standing grant has been used as often, and for as much, as
+// the runs that it covered say. A store of before there were any has none.
+func (r *examination) checkStanding(_ *Store, c *conn) error {
+	n, err := c.number("SELECT count(*) FROM sqlite_schema WHERE name = 'standing_cover'")
+	if err != nil || n == 0 {
+		return err
+	}
+	return c.query(func(cur *cursor) error {
+		r.Fault("standing grant %s was not used as its runs say", cur.text())
+		return nil
+	}, `SELECT g.id FROM standing_grant g LEFT JOIN (SELECT c.grant_id, count(*) AS uses, sum(c.amount) AS spent FROM standing_cover c
+		JOIN action a ON a.id = c.action_id WHERE c.used_at IS NOT NULL AND a.attempt > 0 GROUP BY c.grant_id) u ON u.grant_id = g.id
+		WHERE g.uses <> coalesce(u.uses, 0) OR g.spent <> coalesce(u.spent, 0)`)
 }
 
 func (r *examination) checkClock(_ *Store, c *conn) error {

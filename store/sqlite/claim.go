@@ -44,7 +44,7 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 		return s.beginAllowed(ctx, start)
 	}
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		row, err := t.beginnable(start.Action)
+		row, grant, err := t.beginnable(start.Action)
 		if err != nil {
 			return row, err
 		}
@@ -54,7 +54,10 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 		if err := t.consume(row); err != nil {
 			return row, err
 		}
-		out, err := t.carry(row, verbs.Begin(row, t.now, start))
+		if err := t.spend(row, grant); err != nil {
+			return row, err
+		}
+		out, err := t.carry(row, verbs.BeginUnder(row, t.now, start, grant))
 		if err != nil {
 			return out, err
 		}
@@ -94,30 +97,28 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 }
 
 // beginnable loads a claimed row and checks everything that must hold at the
-// commit point. A refusal comes with the row that is in the way.
-func (t *tx) beginnable(a action.Action) (action.Action, error) {
+// commit point. A refusal comes with the row that is in the way. The grant is
+// the one that covers the row, if one does.
+func (t *tx) beginnable(a action.Action) (action.Action, *action.StandingGrant, error) {
 	row, err := t.store.load(t.conn, a.ID)
 	if err != nil {
-		return action.Action{}, err
+		return action.Action{}, nil, err
 	}
 	if err := verbs.MayBegin(row, a, t.now); err != nil {
-		return row, err
+		return row, nil, err
 	}
-	standing, err := t.tally(row)
-	if err == nil {
-		err = verbs.Suffice(standing)
-	}
+	grant, err := t.backed(row, false)
 	if err != nil {
-		return row, err
+		return row, nil, err
 	}
 	if found, err := t.open(row); err != nil {
-		return found, err
+		return found, nil, err
 	}
 	found, err := t.uncertain(row)
 	if err != nil {
-		return found, err
+		return found, nil, err
 	}
-	return row, nil
+	return row, grant, nil
 }
 
 // open checks what an operator or a new policy may have closed meanwhile.

@@ -48,6 +48,8 @@ func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
 			end_detail = '' WHERE id = ?`, []any{t.now, row.ID}},
 		{`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
 			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{row.ID}},
+		{"UPDATE standing_grant SET revoked_at = ? WHERE source = ? AND revoked_at IS NULL", []any{t.now, row.ID}},
+		{"UPDATE standing_grant SET scope = NULL WHERE source = ?", []any{row.ID}},
 		{"UPDATE event SET salt = NULL WHERE action_id = ?", []any{row.ID}},
 	}
 	for _, step := range steps {

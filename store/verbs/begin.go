@@ -59,6 +59,17 @@ func Begin(row action.Action, now time.Time, s action.Start) Move {
 	return m
 }
 
+// BeginUnder is Begin for a row that a standing grant covers, if grant is not
+// nil; the record names it.
+func BeginUnder(row action.Action, now time.Time, s action.Start, grant *action.StandingGrant) Move {
+	m := Begin(row, now, s)
+	if grant != nil {
+		StandingFacts(m.Facts, *grant)
+		m.Facts["standingUse"] = decimal(int64(grant.Uses) + 1)
+	}
+	return m
+}
+
 func started(a action.Action) Facts {
 	f := Facts{"fence": decimal(a.Fence), "attempt": decimal(int64(a.Attempt)),
 		"policyVersion": a.Decision.PolicyVersion, "leaseUntil": a.LeaseUntil.Format(time.RFC3339Nano)}

@@ -20,7 +20,7 @@ func Invalid(what string) error { return fmt.Errorf("%w: %s", ErrInvalid, what) 
 func Refusal(err error) bool {
 	for _, r := range []error{action.ErrNotFound, action.ErrState, action.ErrFence, action.ErrLate, action.ErrKeyTaken,
 		action.ErrUncertain, action.ErrConsumed, action.ErrStale, action.ErrDigest, action.ErrVoted,
-		action.ErrIneligible, action.ErrPasskey, action.ErrStepUp, action.ErrStopped, action.ErrOvertaken, action.ErrOverLimit} {
+		action.ErrIneligible, action.ErrPasskey, action.ErrStepUp, action.ErrStopped, action.ErrStanding, action.ErrOvertaken, action.ErrOverLimit} {
 		if errors.Is(err, r) {
 			return true
 		}
