@@ -9,6 +9,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/identity"
 	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/policy/shadow"
 	"github.com/seed-de4804fb/verbatim/resolve"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
@@ -111,6 +112,7 @@ type proposal struct {
 	frozen   snapshot.Proposal
 	mark     canon.Digest // fingerprint
 	limits   []action.Limit
+	watched  *shadow.Observation // what a candidate is to be told once the call has an id
 }
 
 // kind says what is proposed.

@@ -30,6 +30,7 @@ func (g *Gate) decide(ctx context.Context, p *proposal, found *action.Action) (p
 	if err := ctx.Err(); err != nil { // the caller has gone; that is no decision
 		return policy.Decision{}, err
 	}
+	g.watch(p, in, d, found)
 	version, err := g.policyVersion(ctx, p)
 	if version == "" && d.Effect != policy.Deny { // rules that cannot be named bind nothing
 		d = refusal(CodePolicyError)
@@ -54,15 +55,19 @@ func (g *Gate) engine() policy.Engine {
 }
 
 func (g *Gate) evaluate(ctx context.Context, in policy.Input, p *proposal) policy.Decision {
-	groups := p.tool.Groups
-	if len(groups) == 0 {
-		groups = g.cfg.Approvers
-	}
-	d := policy.HighImpact(policy.Evaluate(ctx, p.policy, in, g.cfg.PolicyTimeout), in.Tool, groups)
+	d := policy.HighImpact(policy.Evaluate(ctx, p.policy, in, g.cfg.PolicyTimeout), in.Tool, g.approvers(p))
 	if d.Code == "" {
 		d.Code = string(effectCode(d.Effect))
 	}
 	return d
+}
+
+// approvers may approve a tool where policy names nobody.
+func (g *Gate) approvers(p *proposal) []action.Requirement {
+	if len(p.tool.Groups) > 0 {
+		return p.tool.Groups
+	}
+	return g.cfg.Approvers
 }
 
 func effectCode(e policy.Effect) Code {
@@ -150,6 +155,7 @@ func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Acti
 	if preview != nil {
 		a.Payload.Preview = preview.text
 	}
+	g.watchAs(p, a.ID)
 	return a
 }
 

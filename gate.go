@@ -12,6 +12,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/policy/shadow"
 )
 
 // Config is all that a Gate needs. No field weakens a check by being absent:
@@ -53,6 +54,9 @@ type Config struct {
 	Observe func(Observation)
 
 	PolicyTimeout time.Duration // default 1 s, 10 ms to 10 s
+	// Shadow is told what policy decides, so that a candidate can be compared
+	// with it. It authorizes nothing and no call waits for it. nil: nobody is.
+	Shadow *shadow.Watcher
 	// ResolveTimeout bounds the transforms and resolvers of one call; the
 	// default is 10 s, the range 10 ms to 1 min.
 	ResolveTimeout time.Duration

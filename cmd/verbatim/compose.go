@@ -34,6 +34,7 @@ type parts struct {
 	policy   *livePolicy
 	binder   *binder
 	rules    *rules
+	beside   *candidate // nil: none
 	gate     *verbatim.Gate
 	catalogs sync.Mutex // one writer of the catalog file at a time
 	sequence *audit.Sequencer
@@ -59,14 +60,19 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 		return nil, err
 	}
 	p := &parts{home: home, cfg: cfg, log: log, meters: newMeters(), policy: &livePolicy{}, binder: newBinder(empty, seen{home.Path("seen")}, log)}
-	p.rules = &rules{cfg: cfg, log: log, policy: p.policy, binder: p.binder}
+	if p.beside, err = newCandidate(home, cfg, log); err != nil {
+		return nil, err
+	}
+	p.rules = &rules{cfg: cfg, log: log, policy: p.policy, binder: p.binder, beside: p.beside}
 	if err := p.rules.load(); err != nil {
+		p.beside.close()
 		return nil, err
 	}
 	if err := p.open(); err != nil {
+		p.beside.close()
 		return nil, err
 	}
-	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.meters.calls.Observe, Tools: noTools{}, Policy: p.policy,
+	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.meters.calls.Observe, Tools: noTools{}, Policy: p.policy, Shadow: p.beside.observer(),
 		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, EraseKeys: p.eraseKeys, Log: log})
 	if err != nil {
 		p.close()
@@ -133,6 +139,7 @@ func openStore(home config.Home, cfg config.Config, sealer *keys.Sealer, log *sl
 }
 
 func (p *parts) close() {
+	p.beside.close()
 	if err := p.store.Close(); err != nil {
 		p.log.Error("the store did not close", "error", err)
 	}

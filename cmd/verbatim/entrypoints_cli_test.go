@@ -76,6 +76,7 @@ var cliEntries = map[string][][]string{
 	"policy check":             {{"policy", "check"}},
 	"policy test":              {{"policy", "test", "none.json"}},
 	"policy replay":            {{"policy", "replay"}},
+	"policy shadow":            {{"policy", "shadow"}},
 	"version":                  {{"version"}},
 }
 

@@ -32,7 +32,7 @@ func policyCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return checkPolicy(cmd, s, o) },
 	}
-	c.AddCommand(check, policyTest(s, &o), policyReplay(s, &o))
+	c.AddCommand(check, policyTest(s, &o), policyReplay(s, &o), policyShadow(s, &o))
 	return c
 }
 

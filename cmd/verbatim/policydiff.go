@@ -15,8 +15,16 @@ func printReplay(cmd *cobra.Command, s streams, doc replayed, limit int) error {
 	if wantsJSON(cmd) {
 		return printJSON(s.out, doc)
 	}
+	if err := printReplayed(s.out, doc.Since, doc.Report, limit); err != nil {
+		return err
+	}
+	return printSurprise(s.out, doc)
+}
+
+// printReplayed tells what two policies decide otherwise.
+func printReplayed(w io.Writer, since time.Time, doc replay.Report, limit int) error {
 	c := doc.Counts
-	fmt.Fprintf(s.out, "%d calls since %s\n", c.Calls, local(doc.Since.Format(time.RFC3339)))
+	fmt.Fprintf(w, "%d calls since %s\n", c.Calls, local(since.Format(time.RFC3339)))
 	for _, line := range []struct {
 		n    int
 		what string
@@ -26,22 +34,22 @@ func printReplay(cmd *cobra.Command, s streams, doc replayed, limit int) error {
 		{c.Unreplayable, "cannot be decided again" + whyText(doc.Why)},
 	} {
 		if line.n > 0 {
-			fmt.Fprintf(s.out, "%6d %s\n", line.n, line.what)
+			fmt.Fprintf(w, "%6d %s\n", line.n, line.what)
 		}
 	}
-	if err := printChanges(s.out, doc, limit); err != nil {
+	if err := printChanges(w, doc, limit); err != nil {
 		return err
 	}
-	if err := printVoid(s.out, doc.Void, limit); err != nil {
+	if err := printVoid(w, doc.Void, limit); err != nil {
 		return err
 	}
 	if len(doc.Silent) > 0 {
-		fmt.Fprintf(s.out, "\nrules that decided nothing: %s\n", plain(strings.Join(doc.Silent, ", ")))
+		fmt.Fprintf(w, "\nrules that decided nothing: %s\n", plain(strings.Join(doc.Silent, ", ")))
 	}
-	return printSurprise(s.out, doc)
+	return nil
 }
 
-func whyText(why []replay.Tally) string {
+func whyText(why []replay.Times) string {
 	if len(why) == 0 {
 		return ""
 	}
@@ -52,7 +60,7 @@ func whyText(why []replay.Tally) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-func printChanges(w io.Writer, doc replayed, limit int) error {
+func printChanges(w io.Writer, doc replay.Report, limit int) error {
 	if len(doc.Changes) == 0 {
 		return nil
 	}

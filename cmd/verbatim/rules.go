@@ -20,6 +20,7 @@ type rules struct {
 	log    *slog.Logger
 	policy *livePolicy
 	binder *binder
+	beside *candidate // nil: none
 
 	mu   sync.Mutex
 	seen string // what the files looked like when they were last read
@@ -46,6 +47,7 @@ func (r *rules) replace() error {
 		return err
 	}
 	r.binder.replace(tools)
+	r.beside.load(tools)
 	return nil
 }
 
@@ -69,9 +71,13 @@ func (r *rules) reload() error {
 // look says which files there are, how long they are and when they changed.
 func (r *rules) look() string {
 	paths := []string{r.cfg.Catalog, r.cfg.Policy}
-	inside, err := filepath.Glob(filepath.Join(r.cfg.Policy, "*.cedar"))
-	if err == nil {
-		paths = append(paths, inside...)
+	if r.cfg.Candidate != "" {
+		paths = append(paths, r.cfg.Candidate)
+	}
+	for _, dir := range paths[1:] {
+		if inside, err := filepath.Glob(filepath.Join(dir, "*.cedar")); err == nil {
+			paths = append(paths, inside...)
+		}
 	}
 	var b strings.Builder
 	for _, p := range paths {

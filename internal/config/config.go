@@ -24,6 +24,9 @@ type Config struct {
 	// *.cedar files. Paths are relative to the configuration file.
 	Catalog string
 	Policy  string
+	// Candidate is a policy beside the live one, in the same forms: what it
+	// would decide is recorded and has no effect. "" for none.
+	Candidate string
 	// Wait is how long a call is held while people decide.
 	Wait time.Duration
 	// Idle is how long a daemon without work stays.
@@ -182,7 +185,7 @@ func Load(h Home, path string, optional bool) (Config, error) {
 
 // located makes paths absolute and fills in those of the home.
 func (c Config) located(h Home, dir string) Config {
-	for _, p := range append(c.files(), &c.Catalog, &c.Policy) {
+	for _, p := range append(c.files(), &c.Catalog, &c.Policy, &c.Candidate) {
 		if *p != "" && !filepath.IsAbs(*p) {
 			*p = filepath.Join(dir, *p)
 		}

@@ -34,6 +34,7 @@ func parse(file string, text []byte, c *Config) error {
 		"tls":       func(r *reader, n *yaml.Node, at string) { c.TLS = r.certificate(n, at, c) },
 		"catalog":   words(&c.Catalog),
 		"policy":    words(&c.Policy),
+		"candidate": words(&c.Candidate),
 		"oidc":      func(r *reader, n *yaml.Node, at string) { c.OIDC = r.oidc(n, at) },
 		"wait":      duration(&c.Wait, time.Millisecond, MaxWait),
 		"idle":      duration(&c.Idle, MinIdle, MaxIdle),

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -35,7 +36,7 @@ var byPolicy = map[string]bool{
 // Judge decides one recorded call again. It never fails: whatever keeps the
 // call from being decided is its verdict.
 func (c Candidate) Judge(ctx context.Context, a action.Action) Verdict {
-	v := Verdict{Action: a.ID, Tool: a.Tool, Agent: a.Agent, At: a.CreatedAt, State: a.State, Was: was(a), Void: c.void(a), callID: a.CallID}
+	v := Verdict{Action: a.ID, Tenant: a.Tenant, Tool: a.Tool, Agent: a.Agent, At: a.CreatedAt, State: a.State, Was: was(a), Void: c.void(a), callID: a.CallID}
 	if v.Was.Decision == policy.Deny.String() && !byPolicy[a.Decision.Code] {
 		v.Kind, v.Is = Runtime, v.Was
 		return v
@@ -46,10 +47,34 @@ func (c Candidate) Judge(ctx context.Context, a action.Action) Verdict {
 		v.Is.Rules = []string{}
 		return v
 	}
-	d := policy.HighImpact(policy.Evaluate(ctx, c.Engine, in, policy.MaxTimeout), in.Tool, groups)
+	v.answer(policy.HighImpact(policy.Evaluate(ctx, c.Engine, in, policy.MaxTimeout), in.Tool, groups))
+	return v
+}
+
+// Weigh asks the candidate about a call that the live policy has just decided
+// on, from the same input and within a time. groups are those that HighImpact
+// was given for the live decision. It says how the candidate failed where it
+// did, by the runtime reason; such a failure denies, as it would live.
+func (c Candidate) Weigh(ctx context.Context, in policy.Input, groups []action.Requirement, live policy.Decision, timeout time.Duration) (v Verdict, failed string) {
+	v = Verdict{Tenant: in.Session.Tenant, Tool: in.Tool.Name, Agent: in.Session.Agent, At: in.Now, Was: is(live)}
+	if in.Handoff != nil {
+		v.Tool = in.Handoff.ToAgentName
+	}
+	if in.RunContext != nil && !c.NoRunContext {
+		v.Kind, v.Why, v.Is.Rules = Unreplayable, WhyRunContext, []string{}
+		return v, ""
+	}
+	d := policy.Evaluate(ctx, c.Engine, in, timeout)
+	v.answer(policy.HighImpact(d, in.Tool, groups))
+	if d.Effect == policy.Deny && d.Code != policy.ReasonNoMatchingRule && byPolicy[d.Code] && d.Code != ruleDenied {
+		failed = d.Code
+	}
+	return v, failed
+}
+
+func (v *Verdict) answer(d policy.Decision) {
 	v.Is = is(d)
 	v.Kind = compare(v.Was, v.Is)
-	return v
 }
 
 // void reports whether an open approval binds other rules than the

@@ -145,7 +145,7 @@ func TestTheSamePolicyChangesNothing(t *testing.T) {
 	if len(r.Changes)+len(r.Void)+len(r.ByRule) > 0 {
 		t.Errorf("changes %v, void %v", b.lines(r.Changes), b.lines(r.Void))
 	}
-	if diff := cmp.Diff([]replay.Tally{{Name: replay.WhyRead, Count: 1}}, r.Why); diff != "" {
+	if diff := cmp.Diff([]replay.Times{{Name: replay.WhyRead, Count: 1}}, r.Why); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"reads"}, r.Silent); diff != "" {
@@ -182,7 +182,7 @@ func TestReplayTellsWhatACandidateWouldChange(t *testing.T) {
 	if diff := cmp.Diff(replay.Counts{Calls: 9, Same: 2, Terms: 2, Flips: 3, Runtime: 1, Unreplayable: 1}, r.Counts); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]replay.Tally{{Name: "large", Count: 3}, {Name: "small", Count: 2}, {Name: "huge", Count: 1}}, r.Fired); diff != "" {
+	if diff := cmp.Diff([]replay.Times{{Name: "large", Count: 3}, {Name: "small", Count: 2}, {Name: "huge", Count: 1}}, r.Fired); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"reads", "never"}, r.Silent); diff != "" {

@@ -33,6 +33,8 @@ const (
 	WhyDefinition = "definition_changed"     // its definition is another one now
 	WhyClass      = "tool_class_changed"     // the catalog classes it otherwise now
 	WhyRead       = "read_without_arguments" // an allowed read or handoff; its record holds no arguments
+	WhyCandidate  = "candidate_failed"       // the candidate does not load, or was set aside because it does not answer
+	WhyDropped    = "dropped"                // more calls came than a candidate beside the live policy could take
 )
 
 // Answer is what can be compared of a decision.
@@ -48,10 +50,11 @@ type Answer struct {
 // Verdict is what became of one recorded call.
 type Verdict struct {
 	Action string       `json:"action"`
+	Tenant string       `json:"tenant"`
 	Tool   string       `json:"tool"`
 	Agent  string       `json:"agent"`
 	At     time.Time    `json:"at"`
-	State  action.State `json:"state"`
+	State  action.State `json:"state,omitempty"`
 	Kind   Kind         `json:"kind"`
 	Why    string       `json:"why,omitempty"` // of an unreplayable call
 	Was    Answer       `json:"was"`
