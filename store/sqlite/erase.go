@@ -71,7 +71,7 @@ func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
 // nothing, so that no earlier state of a page is left in it. Readers may keep
 // it busy for a moment.
 func (s *Store) emptyJournal(ctx context.Context) (err error) {
-	c, err := s.connect()
+	c, err := s.connect(s.opt.VFS)
 	if err != nil {
 		return fmt.Errorf("empty the journal: %w", err)
 	}

@@ -1,6 +1,10 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+)
 
 // VersionTable lets tests make stores of earlier versions.
 const VersionTable = versionTable
@@ -23,4 +27,11 @@ func (s *Store) Statements() (out []string) {
 		s.readers <- c
 	}
 	return out
+}
+
+// Gathered is a WAL above a file, and the switch that says whether its writes
+// are held back.
+func Gathered(f vfs.File) (_ vfs.File, hold *bool) {
+	g := &gathering{}
+	return &gathered{File: f, system: g}, &g.hold
 }

@@ -54,10 +54,12 @@ type Store struct {
 	level   int    // of synchronous; belongs to whoever writes
 	kept    int64  // the time floor that is stored; belongs to whoever writes
 	line    *line
-	memory  memory
-	journal journal    // guarded by memory.mu, as is folding
-	folding bool       // records of the journal are on their way into the log
-	readers chan *conn // nil stands for a connection not yet opened
+
+	gathering *gathering // of the writing connection
+	memory    memory
+	journal   journal    // guarded by memory.mu, as is folding
+	folding   bool       // records of the journal are on their way into the log
+	readers   chan *conn // nil stands for a connection not yet opened
 
 	closing sync.RWMutex // held for reading while a job joins the line
 	closed  bool         // guarded by closing
@@ -127,7 +129,8 @@ func (s *Store) open() (err error) {
 			}
 		}
 	}
-	if s.writer, err = s.connect(); err != nil {
+	s.gathering = gather(s.opt.VFS)
+	if s.writer, err = s.connect(s.gathering.name); err != nil {
 		return err
 	}
 	if err := durable(s.writer); err != nil {
@@ -181,14 +184,18 @@ func own(path string) (*conn, error) {
 	return c, nil
 }
 
-// uri names the file with the rights that the WAL shall have too: those of
-// the file itself (modeof is an extension of this file system of SQLite).
-func (s *Store) uri() string {
-	name, value := "modeof", s.path
-	if s.opt.VFS != "" {
-		name, value = "vfs", s.opt.VFS
+// uri names the file on a file system of SQLite ("" is the operating
+// system's), with the rights that the WAL shall have too: those of the file
+// itself (modeof is an extension of the operating system's).
+func (s *Store) uri(system string) string {
+	query := url.Values{}
+	if s.opt.VFS == "" {
+		query.Set("modeof", s.path)
 	}
-	return fileURI(s.path) + "?" + name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // SQLite knows no plus
+	if system != "" {
+		query.Set("vfs", system)
+	}
+	return fileURI(s.path) + "?" + strings.ReplaceAll(query.Encode(), "+", "%20") // SQLite knows no plus
 }
 
 func fileURI(path string) string {
@@ -199,12 +206,12 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-func (s *Store) connect() (*conn, error) {
+func (s *Store) connect(system string) (*conn, error) {
 	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_URI
 	if s.opt.VFS != "" {
 		flags |= sqlite3.OPEN_CREATE
 	}
-	db, err := sqlite3.OpenFlags(s.uri(), flags)
+	db, err := sqlite3.OpenFlags(s.uri(system), flags)
 	if err != nil {
 		return nil, err
 	}
@@ -296,6 +303,9 @@ func (s *Store) release() error {
 			errs = append(errs, c.close())
 		}
 	}
+	if s.gathering != nil {
+		s.gathering.close()
+	}
 	return errors.Join(errs...)
 }
 
@@ -332,7 +342,7 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 }
 
 func (s *Store) reader() (*conn, error) {
-	c, err := s.connect()
+	c, err := s.connect(s.opt.VFS)
 	if err != nil {
 		return nil, err
 	}

@@ -227,6 +227,7 @@ func (s *Store) setSync(level int) error {
 		sql = "PRAGMA synchronous = FULL"
 	}
 	s.level = 0 // unknown until asked
+	s.gathering.hold = false
 	if err := s.writer.db.Exec(sql); err != nil {
 		return err
 	}
@@ -237,6 +238,7 @@ func (s *Store) setSync(level int) error {
 	if got != strconv.Itoa(level) {
 		return ErrDurability
 	}
+	s.gathering.hold = level == syncFull
 	s.level = level
 	return nil
 }
