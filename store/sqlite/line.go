@@ -47,12 +47,12 @@ func (l *line) take() []*job {
 	return batch
 }
 
-// leave is called by a caller that has written. Who waits meanwhile is the
-// writing goroutine's.
-func (l *line) leave() {
+// leave is called by a caller that has written. Who waits meanwhile, and what
+// else is due, is the writing goroutine's.
+func (l *line) leave(due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) > 0 {
+	if due || len(l.waiting) > 0 {
 		l.told <- struct{}{}
 		return
 	}

@@ -53,6 +53,7 @@ type Store struct {
 	writer  *conn  // belongs to whoever writes; line says who
 	level   int    // of synchronous; belongs to whoever writes
 	kept    int64  // the time floor that is stored; belongs to whoever writes
+	wal     wal    // belongs to whoever writes
 	line    *line
 
 	gathering *gathering // of the writing connection
@@ -133,7 +134,7 @@ func (s *Store) open() (err error) {
 	if s.writer, err = s.connect(s.gathering.name); err != nil {
 		return err
 	}
-	if err := durable(s.writer); err != nil {
+	if err := errors.Join(durable(s.writer), s.watchWAL()); err != nil {
 		return err
 	}
 	if err := migrate(s.writer); err != nil {

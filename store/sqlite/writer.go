@@ -98,14 +98,16 @@ func (s *Store) lead() {
 		}
 	}()
 	s.writeBatch(s.line.take())
-	s.line.leave()
+	s.line.leave(s.wal.due())
 }
 
 func (s *Store) writeLoop() {
 	defer close(s.done)
 	for range s.line.told {
+		s.checkpoint()
 		for batch := s.line.take(); batch != nil; batch = s.line.take() {
 			s.writeBatch(batch)
+			s.checkpoint()
 		}
 	}
 }

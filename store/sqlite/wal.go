@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"errors"
+	"time"
+
+	sqlite3 "github.com/ncruces/go-sqlite3"
+)
+
+// SQLite writes its WAL from the start again only at a moment when nobody
+// reads from it. Between readers that follow each other without a gap such a
+// moment never comes by itself, and the WAL grows without end
+// (sqlite.org/wal.html §6). So the writer makes one.
+const (
+	walStep = 1000 // pages between two checkpoints that wait for nobody
+	walMost = 3000 // pages from which on it waits until readers have gone
+
+	// walPatience is how long writers wait for readers at most, each walStep pages.
+	walPatience = 100 * time.Millisecond
+
+	// walFile is the size to which the file is cut, in bytes, once it is written from the start.
+	walFile = "12582912"
+)
+
+// wal is what the writing connection knows of its WAL. Only who holds that
+// connection uses it.
+type wal struct {
+	pages int // in the WAL after the last commit
+	next  int // pages at which it is looked at again
+}
+
+// watchWAL counts pages instead of SQLite's own checkpoints at each commit.
+func (s *Store) watchWAL() error {
+	s.wal.next = walStep
+	s.writer.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
+		s.wal.pages = pages
+		return nil
+	})
+	return s.writer.db.Exec("PRAGMA journal_size_limit = " + walFile)
+}
+
+// due reports whether enough has come together for a checkpoint.
+func (w *wal) due() bool {
+	if w.pages < walStep {
+		w.next = walStep
+	}
+	return w.pages >= w.next
+}
+
+// checkpoint moves the WAL into the file when that is due. It runs on the
+// writing goroutine, when the writers of a batch have been answered. A failure
+// loses nothing: what is committed is in the WAL, and the next commit tells of
+// a sick disk.
+func (s *Store) checkpoint() {
+	if !s.wal.due() {
+		return
+	}
+	mode := sqlite3.CHECKPOINT_PASSIVE
+	if s.wal.pages >= walMost {
+		mode = sqlite3.CHECKPOINT_RESTART
+	}
+	if s.moveWAL(mode) == nil && mode == sqlite3.CHECKPOINT_RESTART {
+		s.wal.pages = 0
+	}
+	s.wal.next = s.wal.pages + walStep
+}
+
+func (s *Store) moveWAL(mode sqlite3.CheckpointMode) error {
+	db := s.writer.db
+	if err := db.BusyTimeout(walPatience); err != nil {
+		return err
+	}
+	_, _, err := db.WALCheckpoint("main", mode)
+	return errors.Join(err, db.BusyTimeout(busyTimeout))
+}
