@@ -19,6 +19,7 @@ import (
 // Caller is the part of a hub that calls go through.
 type Caller interface {
 	Call(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Outcome, error)
+	Authorize(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Authorization, error)
 	Explain(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Explanation, error)
 	// Done is closed when no more calls are taken.
 	Done() <-chan struct{}
@@ -30,6 +31,8 @@ type Desk interface {
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	// Dismiss withdraws what waits, for whoever proposed it.
 	Dismiss(ctx context.Context, s verbatim.Session, id string) (action.Action, error)
+	// Report takes a caller's word on how what it was authorized to run ended.
+	Report(ctx context.Context, s verbatim.Session, id string, r verbatim.Report) (verbatim.Outcome, error)
 	Shelf
 }
 
@@ -117,9 +120,11 @@ func entries() []entry {
 		{Route{http.MethodGet, "/v1/openapi.json"}, nil, (*API).describe},
 		{Route{http.MethodPost, "/v1/explain"}, nil, (*API).explain},
 		{Route{http.MethodPost, "/v1/call"}, nil, (*API).call},
+		{Route{http.MethodPost, "/v1/authorize"}, nil, (*API).authorize},
 		{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
 		{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
 		{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
+		{Route{http.MethodPost, "/v1/actions/{id}/outcome"}, nil, (*API).outcome},
 		{Route{http.MethodGet, "/v1/actions/{id}/events"}, nil, (*API).events},
 		{Route{http.MethodGet, "/v1/actions/{id}/result"}, nil, (*API).result},
 		{Route{http.MethodGet, "/v1/actions/{id}/votes"}, nil, (*API).votes},

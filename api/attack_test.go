@@ -69,7 +69,7 @@ func TestWhatCannotBeReadInOneWayIsRefusedAndRunsNothing(t *testing.T) {
 		{"an id with a slash", "GET", "/v1/actions/a%2Fb", "", nil, 404, ""},
 		{"an id that is no Unicode", "GET", "/v1/actions/%ff", "", nil, 404, ""},
 		{"no id", "GET", "/v1/actions/", "", nil, 404, ""},
-		{"no route", "POST", "/v1/authorize", good, nil, 404, ""},
+		{"no route", "POST", "/v1/execute", good, nil, 404, ""},
 		{"a path with dots", "GET", "/v1/x/../actions", "", nil, 404, ""},
 		{"a call by GET", "GET", "/v1/call", "", nil, 405, ""},
 		{"a deleted action", "DELETE", "/v1/actions/none", "", nil, 405, ""},

@@ -22,7 +22,7 @@ func Queries(r Route) []string {
 
 // Answers are the types that are written, by their name in the document.
 func Answers() map[string]reflect.Type {
-	return map[string]reflect.Type{"Called": reflect.TypeFor[called](), "Explained": reflect.TypeFor[explained](), "Limit": reflect.TypeFor[limit](),
+	return map[string]reflect.Type{"Called": reflect.TypeFor[called](), "Authorized": reflect.TypeFor[authorized](), "Explained": reflect.TypeFor[explained](), "Limit": reflect.TypeFor[limit](),
 		"Page": reflect.TypeFor[page](), "Action": reflect.TypeFor[seen](), "Result": reflect.TypeFor[result](), "Problem": reflect.TypeFor[problem](),
 		"Violation": reflect.TypeFor[canon.Violation](), "Change": reflect.TypeFor[canon.Change](), "Target": reflect.TypeFor[snapshot.Target](),
 		"Resolver": reflect.TypeFor[snapshot.Evidence](), "Votes": reflect.TypeFor[votes](), "Vote": reflect.TypeFor[vote](),
@@ -35,7 +35,8 @@ func Answers() map[string]reflect.Type {
 func Bodies() map[string][2][]string {
 	var c verbatim.Call
 	out := map[string][2][]string{}
-	for name, members := range map[string][]member{"ExplainRequest": proposed(&c), "CallRequest": wanted(&c), "DismissRequest": nil} {
+	for name, members := range map[string][]member{"ExplainRequest": proposed(&c), "CallRequest": wanted(&c), "DismissRequest": nil,
+		"OutcomeRequest": reported(new([]byte), new(verbatim.Report), new(string), new(string))} {
 		var all, required []string
 		for _, m := range members {
 			all = append(all, m.name)

@@ -212,6 +212,7 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	w.Approve(voted, "ada")
 	w.signLog()
 	late := w.call("maria", "up.note", `{"text":"s"}`).at("/outcome/data/actionId")
+	mine := w.authorize("maria", "up.note", `{"text":"r"}`)
 	for _, ask := range []struct{ method, route, path, body string }{
 		{"GET", "/v1/openapi.json", "/v1/openapi.json", ""},
 		{"POST", "/v1/explain", "/v1/explain", bodyOf("up.pay", `{"text":"a"}`)},
@@ -223,6 +224,13 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 		{"POST", "/v1/call", "/v1/call", bodyOf("up.secret", `{"text":"a"}`)},
 		{"POST", "/v1/call", "/v1/call", bodyOf("up.note", `{"text":1}`)},
 		{"POST", "/v1/call", "/v1/call", bodyOf("down.note", `{}`)},
+		{"POST", "/v1/authorize", "/v1/authorize", bodyOf("up.note", `{"text":"b"}`)},
+		{"POST", "/v1/authorize", "/v1/authorize", bodyOf("up.read", `{"text":"b"}`)},
+		{"POST", "/v1/authorize", "/v1/authorize", bodyOf("up.pay", `{"text":"b"}`)},
+		{"POST", "/v1/authorize", "/v1/authorize", bodyOf("up.secret", `{"text":"b"}`)},
+		{"POST", "/v1/actions/{id}/outcome", "/v1/actions/" + mine.at("/outcome/data/actionId") + "/outcome", `{"ended":"succeeded","warrant":` + quote(mine.at("/warrant")) + `}`},
+		{"POST", "/v1/actions/{id}/outcome", "/v1/actions/" + mine.at("/outcome/data/actionId") + "/outcome", `{"ended":"failed","warrant":` + quote(mine.at("/warrant")) + `}`},
+		{"POST", "/v1/actions/{id}/outcome", "/v1/actions/none/outcome", `{"ended":"failed","warrant":"x"}`},
 		{"GET", "/v1/actions", "/v1/actions?limit=1", ""},
 		{"GET", "/v1/actions/{id}", "/v1/actions/" + id, ""},
 		{"GET", "/v1/actions/{id}", "/v1/actions/" + pending, ""},

@@ -89,7 +89,7 @@ const noteSchema = `{"type":"object","properties":{"text":{"type":"string"},"n":
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, long: time.Minute, Fixture: verbatimtest.New(t, verbatimtest.Config{Policy: rules(),
-		Gate: func(c *verbatim.Config) { c.Receipts = signer(t, keys.Receipts) }})}
+		Gate: func(c *verbatim.Config) { c.Receipts, c.Warrants = signer(t, keys.Receipts), signer(t, keys.Warrants) }})}
 	sdk := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
 	for _, name := range []string{"read", "note", "pay", "secret"} {
 		sdk.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(noteSchema)}, w.ran)
@@ -97,7 +97,7 @@ func newWorld(t testing.TB) *world {
 	far := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(func() { far.CloseClientConnections(); far.Close() })
 	cfg := hub.Config{Gate: w.Gate, Binder: binder{}, Version: "test", Servers: []hub.Server{
-		{Name: "up", Asks: true, Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: far.URL}) }},
+		{Name: "up", Asks: true, Audience: executor, Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: far.URL}) }},
 		{Name: "down", Dial: func(context.Context) (hub.Transport, error) {
 			return remote.New(remote.Config{URL: "http://127.0.0.1:1/" + canary})
 		}}}}

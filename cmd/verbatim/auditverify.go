@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -289,8 +290,22 @@ func auditCheckpoint(s streams) *cobra.Command {
 	return c
 }
 
+// warrantKeys are the public keys of warrants, the current one first.
+func (l openedLog) warrantKeys() ([]string, error) {
+	signer, err := l.ring.Signer(keys.Warrants)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, key := range signer.Public() {
+		out = append(out, hex.EncodeToString(key))
+	}
+	return out, nil
+}
+
 func auditKeys(s streams) *cobra.Command {
 	var to string
+	var warrants bool
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "Print the public keys that the log, its receipts and votes by password are signed with",
@@ -302,6 +317,9 @@ func auditKeys(s streams) *cobra.Command {
 			}
 			defer l.close()
 			own, err := l.logKeys(cmd.Context())
+			if warrants {
+				own, err = l.warrantKeys()
+			}
 			if err != nil {
 				return err
 			}
@@ -309,5 +327,6 @@ func auditKeys(s streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "a new file; standard output without it")
+	c.Flags().BoolVar(&warrants, "warrants", false, "print what executors trust instead: the keys that warrants are signed with, in hex, one a line")
 	return c
 }

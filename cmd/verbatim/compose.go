@@ -39,6 +39,7 @@ type parts struct {
 	catalogs sync.Mutex // one writer of the catalog file at a time
 	sequence *audit.Sequencer
 	receipts *keys.Signer
+	warrants *keys.Signer
 
 	eraseKeys func(...keys.Place) error
 	meters    meters
@@ -73,7 +74,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 		return nil, err
 	}
 	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.meters.calls.Observe, Tools: noTools{}, Policy: p.policy, Shadow: p.beside.observer(),
-		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, EraseKeys: p.eraseKeys, Log: log})
+		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, Warrants: p.warrants, EraseKeys: p.eraseKeys, Log: log})
 	if err != nil {
 		p.close()
 		return nil, err
@@ -101,6 +102,10 @@ func (p *parts) open() error {
 	}
 	p.timed = p.meters.timed(p.store)
 	if p.receipts, err = ring.Signer(keys.Receipts); err != nil {
+		p.close()
+		return err
+	}
+	if p.warrants, err = ring.Signer(keys.Warrants); err != nil {
 		p.close()
 		return err
 	}

@@ -151,7 +151,7 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 // behind is how a declared server is reached. A command goes through check
 // each time before it is started.
 func behind(name string, declared config.Server, log *slog.Logger, check func(gate.Command) (gate.Command, error)) (hub.Server, error) {
-	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start}
+	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start, Audience: declared.Audience}
 	var err error
 	if s.Resources, err = patterns(declared.Resources); err != nil {
 		return s, fmt.Errorf("resources: %w", err)

@@ -16,7 +16,7 @@ import (
 )
 
 // apiEntries are the routes of the decision API.
-var apiEntries = []string{"GET /v1/openapi.json", "POST /v1/explain", "POST /v1/call", "GET /v1/actions", "GET /v1/actions/{id}",
+var apiEntries = []string{"GET /v1/openapi.json", "POST /v1/explain", "POST /v1/call", "POST /v1/authorize", "POST /v1/actions/{id}/outcome", "GET /v1/actions", "GET /v1/actions/{id}",
 	"POST /v1/actions/{id}/dismiss", "GET /v1/actions/{id}/result", "GET /v1/actions/{id}/votes", "GET /v1/actions/{id}/records",
 	"GET /v1/actions/{id}/receipts", "GET /v1/actions/{id}/evidence", "GET /v1/proposals", "GET /v1/actions/{id}/events"}
 
@@ -27,7 +27,7 @@ func TestNoRouteOfTheAPIRunsAToolWithoutAnApproval(t *testing.T) {
 		found = append(found, r.Method+" "+r.Path)
 	}
 	sameEntries(t, found, append([]string(nil), apiEntries...))
-	for _, route := range append(api.Routes(), api.Route{Method: http.MethodPost, Path: "/v1/authorize"}) {
+	for _, route := range append(api.Routes(), api.Route{Method: http.MethodPost, Path: "/v1/execute"}) {
 		t.Run(strings.ReplaceAll(route.Method+route.Path, "/", "_"), func(t *testing.T) {
 			t.Parallel()
 			r, s := newArena(t), &payServer{}

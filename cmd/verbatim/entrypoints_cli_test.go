@@ -59,7 +59,7 @@ var cliEntries = map[string][][]string{
 	"witness key":              {{"witness", "key", "--dir", "w", "--name", "w"}},
 	"audit erase":              {{"audit", "erase", "ID", "--reason", "x"}},
 	"audit checkpoint":         {{"audit", "checkpoint"}},
-	"audit keys":               {{"audit", "keys"}},
+	"audit keys":               {{"audit", "keys"}, {"audit", "keys", "--warrants"}},
 	"store":                    {{"store"}},
 	"store check":              {{"store", "check"}},
 	"store backup":             {{"store", "backup", "../none/copy.db"}},

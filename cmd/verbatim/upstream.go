@@ -54,7 +54,7 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
 			Identity: p.identity(h, command), Reach: reach, Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
-			Listing: p.cfg.Servers[h.Server].Start}}
+			Listing: p.cfg.Servers[h.Server].Start, Audience: p.audience(h)}}
 		if h.WaitMS == 0 { // whoever brings a time of its own looks for itself
 			u.cfg.Waiting = waits(notes, page())
 		}
@@ -63,6 +63,15 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		}
 		return u, nil
 	}
+}
+
+// audience is the name of the executor that a declared server is; a command
+// that a client brings has none.
+func (p *parts) audience(h daemon.Hello) string {
+	if h.Command != "" {
+		return ""
+	}
+	return p.cfg.Servers[h.Server].Audience
 }
 
 // reach is what of a server's resources and prompts its client may use: what

@@ -62,6 +62,10 @@ type Server struct {
 	Inherit []string
 	Dir     string
 
+	// Audience is the name that warrants for the server's tools bear; "" means
+	// that it checks none.
+	Audience string
+
 	URL        string
 	Credential *Credential // the gateway's own, for a URL; nil sends none
 	CA         *string     // file of certificates that vouch for the URL's server; nil: the system's alone

@@ -190,6 +190,7 @@ const endpointText = `servers:
     url: https://mcp.example.com/mcp
     credential: {env: FAR_TOKEN}
     ca: far.pem
+    audience: far.example.com
 endpoint:
   listen: 127.0.0.1:9000
   hosts: [gate.example.com]
@@ -213,7 +214,7 @@ func TestEndpointIsRead(t *testing.T) {
 	ca := filepath.Join(dir, "far.pem")
 	servers := map[string]config.Server{
 		"files": {Command: "npx", Start: config.DefaultStart, Resources: []string{"file:///srv/**"}, Prompts: []string{"*"}},
-		"far": {URL: "https://mcp.example.com/mcp", CA: &ca, Start: config.DefaultStart,
+		"far": {URL: "https://mcp.example.com/mcp", Audience: "far.example.com", CA: &ca, Start: config.DefaultStart,
 			Credential: &config.Credential{Secret: config.Secret{Env: "FAR_TOKEN"}, Header: "Authorization", Prefix: "Bearer "}},
 	}
 	if diff := cmp.Diff(servers, got.Servers); diff != "" {

@@ -34,12 +34,16 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 		"url":        func(r *reader, n *yaml.Node, at string) { s.URL = r.address(n, at) },
 		"credential": func(r *reader, n *yaml.Node, at string) { s.Credential = r.credential(n, at) },
 		"ca":         words(&ca),
+		"audience":   words(&s.Audience),
 		"start":      duration(&s.Start, MinStart, MaxStart),
 		"resources":  func(r *reader, n *yaml.Node, at string) { s.Resources = r.list(n, at) },
 		"prompts":    func(r *reader, n *yaml.Node, at string) { s.Prompts = r.list(n, at) },
 	})
 	if ca != "" {
 		s.CA = &ca
+	}
+	if len(s.Audience) > maxAudience {
+		r.fault(n, join(at, "audience"), "is at most %d bytes", maxAudience)
 	}
 	switch {
 	case s.Command == "" && s.URL == "":
@@ -51,6 +55,9 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 	}
 	return s
 }
+
+// maxAudience is the longest name of an executor, in bytes.
+const maxAudience = 255
 
 // address: https, or http to this machine. What a URL may be is said again
 // where it is used.

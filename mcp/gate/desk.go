@@ -40,6 +40,9 @@ type Config struct {
 	// Zero is replaced by one that no other server has, so that nobody else
 	// settles what this one was sent.
 	Identity canon.Digest
+	// Audience is the name that warrants for the server's tools bear; "" means
+	// that it takes none, so nothing of it can be authorized for its caller.
+	Audience string
 	// States guards what servers give clients to bring back; nil makes one for
 	// this Desk.
 	States *States
@@ -206,7 +209,7 @@ func (t *tools) Tool(name string) (verbatim.Bound, bool) {
 		return verbatim.Bound{}, false
 	}
 	return verbatim.Bound{Tool: found.tool, Refused: found.refused, Server: t.desk.cfg.Identity,
-		Handler: &forward{tools: t, tool: found.tool, name: name[len(prefix):]}}, true
+		Audience: t.desk.cfg.Audience, Handler: &forward{tools: t, tool: found.tool, name: name[len(prefix):]}}, true
 }
 
 // forward sends one run to the server.

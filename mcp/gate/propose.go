@@ -27,6 +27,16 @@ func (d *Desk) Propose(ctx context.Context, m *wire.Message, c verbatim.Call) (v
 	return o, err
 }
 
+// Authorize takes such a call to the permit: its caller runs it; see
+// [verbatim.Gate.Authorize].
+func (d *Desk) Authorize(ctx context.Context, m *wire.Message, c verbatim.Call) (verbatim.Authorization, error) {
+	t, err := d.toolsFor(ctx, m)
+	if err != nil {
+		return verbatim.Authorization{}, err
+	}
+	return d.cfg.Gate.Counting(t, d.runs).Authorize(ctx, d.cfg.Session, c)
+}
+
 // Explain walks such a call up to the decision; see [verbatim.Gate.Explain].
 func (d *Desk) Explain(ctx context.Context, m *wire.Message, c verbatim.Call) (verbatim.Explanation, error) {
 	t, err := d.toolsFor(ctx, m)

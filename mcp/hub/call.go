@@ -38,7 +38,7 @@ func (s *Session) call(r *request) *wire.Message {
 	_, shut := closed[name]
 	allowed := func(tool string) bool { return !shut && s.caller.may(tool) }
 	d, err := gate.NewDesk(gate.Config{Gate: s.hub.cfg.Gate, Session: s.caller.Session, Server: server, Wait: s.hub.cfg.Wait,
-		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity,
+		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity, Audience: l.server.Audience,
 		States: s.hub.states, Tasks: &s.hub.tasks}, l.roster, &bent{l, s.era}, &l.server.runs)
 	if err != nil {
 		l.server.log.Error("a session is of no use", "error", err)

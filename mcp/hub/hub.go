@@ -52,6 +52,10 @@ type Server struct {
 	// process settles that only if its server has the same. Zero stands for one
 	// that no other server has.
 	Identity canon.Digest
+	// Audience is the name that warrants for the server's tools bear: its calls
+	// carry one, and callers may be authorized to run its tools themselves. ""
+	// means neither.
+	Audience string
 	// Asks says that what the server asks of a client comes with the request
 	// that it belongs to. Where it does not, the server is told that clients can
 	// do nothing for it.

@@ -33,6 +33,19 @@ func (h *Hub) Call(ctx context.Context, c Caller, call verbatim.Call) (o verbati
 	return o, err
 }
 
+// Authorize takes such a call to the permit, for its caller to run at the
+// server's own audience; see [verbatim.Gate.Authorize].
+func (h *Hub) Authorize(ctx context.Context, c Caller, call verbatim.Call) (a verbatim.Authorization, err error) {
+	err = h.propose(ctx, c, call.Tool, func(ctx context.Context) error {
+		a, err = h.nowhere().Authorize(ctx, c.Session, call)
+		return err
+	}, func(ctx context.Context, d *gate.Desk, m *wire.Message) error {
+		a, err = d.Authorize(ctx, m, call)
+		return err
+	})
+	return a, err
+}
+
 // Explain walks such a call up to the decision.
 func (h *Hub) Explain(ctx context.Context, c Caller, call verbatim.Call) (e verbatim.Explanation, err error) {
 	err = h.propose(ctx, c, call.Tool, func(ctx context.Context) error {
@@ -95,7 +108,7 @@ func (h *Hub) propose(ctx context.Context, c Caller, tool string, unknown func(c
 		return unknown(ctx)
 	}
 	d, err := gate.NewDesk(gate.Config{Gate: h.cfg.Gate, Session: c.Session, Server: name, Page: h.cfg.Page, Log: s.log,
-		Allowed: c.may, Identity: s.Identity, States: h.states, Tasks: &h.tasks}, l.roster, &bent{l, modern}, &s.runs)
+		Allowed: c.may, Identity: s.Identity, Audience: s.Audience, States: h.states, Tasks: &h.tasks}, l.roster, &bent{l, modern}, &s.runs)
 	if err != nil {
 		return err
 	}

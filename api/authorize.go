@@ -1,0 +1,98 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
+	"github.com/seed-de4804fb/verbatim/warrant"
+)
+
+// authorized is the answer to a call that its caller may run, or that waits or
+// ran before.
+type authorized struct {
+	Outcome json.RawMessage `json:"outcome"`
+	Receipt json.RawMessage `json:"receipt,omitempty"`
+	Warrant string          `json:"warrant,omitempty"` // in the form of its header
+	Args    string          `json:"argsCanonicalJson,omitempty"`
+	SendBy  *time.Time      `json:"sendDeadline,omitempty"`
+}
+
+// authorize takes a call to the permit, for its caller to run.
+func (a *API) authorize(w http.ResponseWriter, r *request) {
+	var c verbatim.Call
+	err := read(w, r.Request, wanted(&c))
+	if err != nil {
+		a.refuseBody(w, err)
+		return
+	}
+	if c.IdempotencyKey, err = endpoint.IdempotencyKey(r.Header); err != nil {
+		a.badRequest(w, http.StatusBadRequest, err)
+		return
+	}
+	got, err := a.cfg.Calls.Authorize(r.Context(), r.caller, c)
+	switch {
+	case err != nil && (notSent(err) || got.Outcome.Status == ""):
+		a.unavailable(w, err)
+	case got.Warrant == nil:
+		a.answer(w, got.Outcome)
+	default:
+		by := got.SendBy.UTC()
+		writeJSON(w, http.StatusOK, "application/json", authorized{Outcome: got.Outcome.Envelope(), Receipt: got.Outcome.Receipt,
+			Warrant: warrant.Encode(got.Warrant), Args: got.Args, SendBy: &by})
+	}
+}
+
+// reported are the members of a report. The warrant has the form of its header.
+func reported(text *[]byte, r *verbatim.Report, how, verdict *string) []member {
+	return []member{{name: "warrant", required: true, exact: text}, {name: "ended", required: true, text: how},
+		{name: "verdict", text: verdict}, {name: "output", exact: &r.Output}}
+}
+
+// outcome takes the word of whoever authorized an action on how it ended.
+func (a *API) outcome(w http.ResponseWriter, r *request) {
+	var text []byte
+	var how, verdict string
+	var report verbatim.Report
+	if err := read(w, r.Request, reported(&text, &report, &how, &verdict)); err != nil {
+		a.refuseBody(w, err)
+		return
+	}
+	report.Ended, report.Verdict = verbatim.Reported(how), warrant.Verdict(verdict)
+	report.Warrant, _ = warrant.Decode(string(text)) // what has no form is not the one that was given out
+	found, err := a.own(r, r.id)
+	var o verbatim.Outcome
+	if err == nil {
+		o, err = a.cfg.Actions.Report(r.Context(), r.caller.Session, found.ID, report)
+	}
+	switch {
+	case err == nil:
+		writeJSON(w, http.StatusOK, "application/json", called{Outcome: o.Envelope(), Receipt: o.Receipt})
+	case errors.Is(err, action.ErrNotFound):
+		a.Refuse(w, http.StatusNotFound, "there is no such action")
+	case errors.Is(err, verbatim.ErrReport):
+		a.badRequest(w, http.StatusBadRequest, canon.Refuse("/ended", "report", "how it ended, with a verdict and an output that go with it"))
+	case errors.Is(err, verbatim.ErrWarrant):
+		writeProblem(w, coded(http.StatusForbidden, verbatim.CodeWarrantUnknown, ""))
+	case errors.Is(err, action.ErrState):
+		a.endedOtherwise(w, o)
+	default:
+		a.unavailable(w, err)
+	}
+}
+
+// endedOtherwise answers a report that the state machine does not take.
+func (a *API) endedOtherwise(w http.ResponseWriter, o verbatim.Outcome) {
+	code := verbatim.CodeTooLate
+	if o.Status == verbatim.StatusUncertain {
+		code = verbatim.CodeOutcomeUncertain
+	}
+	p := coded(http.StatusConflict, code, "")
+	p.Instance, p.Outcome, p.Receipt = prefix+"actions/"+o.ActionID, o.Envelope(), o.Receipt
+	writeProblem(w, p)
+}
