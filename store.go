@@ -117,6 +117,9 @@ type Store interface {
 
 	// Ledger is the log over the records that the verbs write.
 	audit.Ledger
+
+	// Followers are the places of those who hand the records on.
+	audit.Followers
 }
 
 // Reader is what pages and commands may ask a store.

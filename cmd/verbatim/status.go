@@ -66,6 +66,9 @@ func printOverview(cmd *cobra.Command, s streams, o daemon.Overview) error {
 	if err := printOrphans(s, o); err != nil {
 		return err
 	}
+	if err := printLags(s, o); err != nil {
+		return err
+	}
 	return tableOf(s, []string{"LIMIT", "WINDOW", "FOR", "TAKEN", "HELD", "ENDS"}, rows)
 }
 
@@ -99,4 +102,21 @@ func printOrphans(s streams, o daemon.Overview) error {
 	err := tableOf(s, []string{"ACCOUNT", "PASSKEY", "MADE FOR"}, rows)
 	fmt.Fprintln(s.out)
 	return err
+}
+
+// printLags says which sinks are behind, and which refuse.
+func printLags(s streams, o daemon.Overview) error {
+	var rows [][]string
+	for _, l := range o.Sinks {
+		state := "takes events"
+		if l.Failing {
+			state = "does not take events; they wait"
+		}
+		rows = append(rows, []string{l.Sink, strconv.FormatInt(l.Records, 10), age(l.Age), state})
+	}
+	if err := tableOf(s, []string{"SINK", "BEHIND", "OLDEST", "STATE"}, rows); err != nil || len(rows) == 0 {
+		return err
+	}
+	fmt.Fprintln(s.out)
+	return nil
 }

@@ -42,6 +42,8 @@ type Config struct {
 	Endpoint *Endpoint
 	// Postgres is nil where the home has a store of its own.
 	Postgres *Postgres
+	// Sinks are where events go, by name.
+	Sinks map[string]Sink
 	// Metrics is nil where nobody reads metrics.
 	Metrics *Metrics
 	// Witnesses sign the log's checkpoints where nobody here can rewrite them.
@@ -225,6 +227,17 @@ func (c Config) files() []*string {
 	}
 	if c.Postgres != nil {
 		out = append(out, &c.Postgres.DSN.File)
+	}
+	for _, s := range c.Sinks {
+		if s.File != nil {
+			out = append(out, &s.File.Path)
+		}
+		if s.Webhook != nil {
+			out = append(out, &s.Webhook.Secret.File)
+			if s.Webhook.CA != nil {
+				out = append(out, s.Webhook.CA)
+			}
+		}
 	}
 	if m := c.Metrics; m != nil {
 		out = append(out, &m.Cert, &m.Key, &m.Token.File)

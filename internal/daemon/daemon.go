@@ -18,6 +18,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/sink"
 )
 
 // Config is what a daemon is made of. Origin, TLS, Idle, Reload and Ready may
@@ -40,6 +41,8 @@ type Config struct {
 	Attach func(h Hello, notes *Notes) (Upstream, error)
 	// Endpoint is the address for MCP clients over HTTP; nil: there is none.
 	Endpoint *Endpoint
+	// Sinks hand events on; nil: nobody is told.
+	Sinks *sink.Sinks
 	// Metrics is the address for Prometheus; nil: there is none.
 	Metrics *Metrics
 	// Idle is how long a daemon without work stays; 0 means until it is told.
@@ -155,6 +158,7 @@ func (d *Daemon) serve(control net.Listener, page []net.Listener, clients, metri
 	go d.watch()
 	sequenced := make(chan struct{})
 	go d.sequence(sequenced)
+	handed := d.hand()
 	var err error
 	select {
 	case <-d.serving.Done():
@@ -162,6 +166,7 @@ func (d *Daemon) serve(control net.Listener, page []net.Listener, clients, metri
 	}
 	d.end(servers)
 	d.lastRecords(sequenced)
+	d.lastEvents(handed)
 	return err
 }
 

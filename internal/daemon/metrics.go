@@ -48,6 +48,7 @@ func (d *Daemon) meter(r *metrics.Registry) {
 	draining := r.Gauge("verbatim_draining", "1 while the daemon ends when its last client has gone.")
 	bytes := r.Gauge("verbatim_store_bytes", "What the home's own store takes on the disk; not there where the store is shared.")
 	orphans := r.Gauge("verbatim_orphaned_passkeys", "Passkeys that are of no use at the page's origin.")
+	d.meterSinks(r)
 	r.Ask(func(ctx context.Context, set metrics.Set) error {
 		set(clients, float64(d.attached.count()))
 		ending := 0.0

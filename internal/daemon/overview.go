@@ -36,6 +36,8 @@ type Overview struct {
 	Stops   []Stop   `json:"stops"`
 	Windows []Window `json:"windows"`
 	Orphans []Orphan `json:"orphans"` // passkeys of no use at the page's origin
+	// Sinks is how far the sinks of events are behind.
+	Sinks []SinkLag `json:"sinks,omitempty"`
 	// StoreBytes is what the home's own store takes on the disk.
 	StoreBytes int64 `json:"storeBytes,omitempty"`
 	// What the process itself takes, for a program that watches.
@@ -68,6 +70,9 @@ func (d *Daemon) overview(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if out.Orphans, err = d.orphans(ctx); err != nil {
+		return nil, err
+	}
+	if out.Sinks, err = d.lags(ctx); err != nil {
 		return nil, err
 	}
 	windows, err := gate.Budgets(ctx, action.BudgetFilter{Tenant: d.cfg.Tenant, Limit: maxWindows})

@@ -1,5 +1,5 @@
-// Package netguard fetches a document from a configured address and connects
-// nowhere else.
+// Package netguard fetches a document from a configured address, or sends one
+// there, and connects nowhere else.
 //
 // It takes a URL that an operator wrote, and gives the bytes behind it or one
 // of its sentinel errors. The address is checked when the connection is made,

@@ -19,6 +19,7 @@ var (
 	ErrForbidden = errors.New("the address is neither public nor in a listed network")
 	ErrRedirect  = errors.New("the server sends the request elsewhere")
 	ErrStatus    = errors.New("the server did not answer 200")
+	ErrRefused   = errors.New("the server did not take it")
 	ErrTooLong   = errors.New("the answer is too long")
 	ErrSecret    = errors.New("a header with a secret goes over https only, and has one line")
 )

@@ -17,6 +17,7 @@ GRANT SELECT, INSERT ON action, payload, approval, vote, consumption, attempt, i
 	account_group, invitation, delegation, login, credential, event, salt, unnumbered, leaf, process, seal_check, budget, reservation,
 	log, tree_hash, checkpoint TO ROLE;
 GRANT SELECT, INSERT ON standing_grant, standing_vote, standing_cover TO ROLE;
+GRANT SELECT, INSERT ON follower TO ROLE;
 GRANT SELECT ON numbering, time_floor, schema_version, head TO ROLE;
 GRANT USAGE ON SEQUENCE action_seq TO ROLE;
 GRANT UPDATE (state, fence, lease_until, attempt, updated_at, deadline, caller_gone, effect, code, reason, public_reason,
@@ -35,6 +36,7 @@ GRANT UPDATE (at) ON time_floor TO ROLE;
 GRANT UPDATE (last) ON numbering TO ROLE;
 GRANT UPDATE (size, root, at) ON head TO ROLE;
 GRANT UPDATE (note) ON checkpoint TO ROLE;
+GRANT UPDATE (next, owner, until, at) ON follower TO ROLE;
 GRANT UPDATE (used_by, used_at) ON invitation TO ROLE;
 GRANT UPDATE (ended_at) ON delegation TO ROLE;
 GRANT UPDATE (uses, spent, revoked_at, revoked_by) ON standing_grant TO ROLE;

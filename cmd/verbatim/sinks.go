@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/netguard"
+	"github.com/seed-de4804fb/verbatim/internal/sink"
+)
+
+// sinks are where events go; nil if the configuration has none.
+func (p *parts) sinks(ctx context.Context) (*sink.Sinks, error) {
+	if len(p.cfg.Sinks) == 0 {
+		return nil, nil
+	}
+	var list []sink.Config
+	for _, name := range slices.Sorted(maps.Keys(p.cfg.Sinks)) {
+		s := p.cfg.Sinks[name]
+		target, err := targetOf(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("sink %s: %w", name, err)
+		}
+		list = append(list, sink.Config{Name: name, Target: target, FromStart: s.FromStart, Runs: s.Runs})
+	}
+	return sink.New(p.store, list, sink.Options{Owner: rand.Text(), Log: p.log})
+}
+
+func targetOf(ctx context.Context, s config.Sink) (sink.Target, error) {
+	if s.File != nil {
+		return &sink.File{Path: s.File.Path, MaxBytes: s.File.MaxBytes, Keep: s.File.Keep}, nil
+	}
+	secret, err := readSecret(ctx, s.Webhook.Secret)
+	if err != nil {
+		return nil, err
+	}
+	client, err := guarded(s.Webhook)
+	if err != nil {
+		return nil, err
+	}
+	return sink.NewWebhook(s.Webhook.URL, s.Webhook.Key, []byte(secret), client, time.Now)
+}
+
+// guarded reaches public addresses, and the networks that the entry lists.
+func guarded(w *config.WebhookSink) (*netguard.Client, error) {
+	opt := netguard.Options{Networks: w.Networks, Timeout: 15 * time.Second, MaxBytes: 64 << 10}
+	if w.CA != nil {
+		text, err := os.ReadFile(*w.CA)
+		if err != nil {
+			return nil, err
+		}
+		if opt.Roots, err = x509.SystemCertPool(); err != nil {
+			return nil, err
+		}
+		if !opt.Roots.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: no certificate in PEM", *w.CA)
+		}
+	}
+	return netguard.New(opt)
+}
