@@ -57,6 +57,7 @@ type Store struct {
 	line    *line
 
 	gathering *gathering // of the writing connection
+	copier    copier
 	memory    memory
 	journal   journal    // guarded by memory.mu, as is folding
 	folding   bool       // records of the journal are on their way into the log
@@ -134,6 +135,9 @@ func (s *Store) open() (err error) {
 	if s.writer, err = s.connect(s.gathering.name); err != nil {
 		return err
 	}
+	if err := s.writer.db.Exec("PRAGMA cache_size = -16384"); err != nil { // in KiB
+		return err
+	}
 	if err := errors.Join(durable(s.writer), s.watchWAL()); err != nil {
 		return err
 	}
@@ -151,7 +155,11 @@ func (s *Store) open() (err error) {
 	if err := s.remember(); err != nil {
 		return err
 	}
-	return s.inherit()
+	if err := s.inherit(); err != nil {
+		return err
+	}
+	s.copier.start(s)
+	return nil
 }
 
 // private makes a file before SQLite does, readable by its owner only: this
@@ -289,6 +297,7 @@ func (s *Store) Close() error {
 	close(s.line.told)
 	<-s.done
 	errs := []error{s.closeJournal()}
+	s.copier.stop()
 	for range s.opt.Readers {
 		if c := <-s.readers; c != nil {
 			errs = append(errs, c.close())

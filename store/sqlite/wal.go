@@ -47,19 +47,18 @@ func (w *wal) due() bool {
 	return w.pages >= w.next
 }
 
-// checkpoint moves the WAL into the file when that is due. It runs on the
-// writing goroutine, when the writers of a batch have been answered. A failure
-// loses nothing: what is committed is in the WAL, and the next commit tells of
-// a sick disk.
+// checkpoint moves the WAL into the file when that is due: beside the commits
+// at first, and by the writer itself, when the callers of a batch have been
+// answered, where the WAL is to be written from the start. A failure loses
+// nothing: what is committed is in the WAL, and the next commit tells of a
+// sick disk.
 func (s *Store) checkpoint() {
-	if !s.wal.due() {
+	switch {
+	case !s.wal.due():
 		return
-	}
-	mode := sqlite3.CHECKPOINT_PASSIVE
-	if s.wal.pages >= walMost {
-		mode = sqlite3.CHECKPOINT_RESTART
-	}
-	if s.moveWAL(mode) == nil && mode == sqlite3.CHECKPOINT_RESTART {
+	case s.wal.pages < walMost:
+		s.copier.tell()
+	case s.moveWAL(sqlite3.CHECKPOINT_RESTART) == nil:
 		s.wal.pages = 0
 	}
 	s.wal.next = s.wal.pages + walStep
