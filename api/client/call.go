@@ -73,6 +73,15 @@ func (c *Client) Result(ctx context.Context, id string) (verbatim.Outcome, error
 
 // outcome reads the answer to a call.
 func (a answer) outcome() (verbatim.Outcome, error) {
+	out, _, err := a.told()
+	if err == nil && (out.Status == verbatim.StatusOK) != (a.status == http.StatusOK) {
+		return verbatim.Outcome{}, fmt.Errorf("%w: status %d with outcome %s", ErrAnswer, a.status, out.Status)
+	}
+	return out, err
+}
+
+// told reads an answer that holds an outcome, and what stands beside it.
+func (a answer) told() (verbatim.Outcome, object, error) {
 	rest, output, found := splice(a.text, "outcome", "data", "output")
 	if a.text = rest; !found {
 		output = nil
@@ -86,23 +95,20 @@ func (a answer) outcome() (verbatim.Outcome, error) {
 		o, err = a.read()
 	}
 	if err != nil {
-		return verbatim.Outcome{}, err
+		return verbatim.Outcome{}, o, err
 	}
 	envelope, found := o.object("outcome", !failed)
 	if !found {
 		if *o.err != nil {
-			return verbatim.Outcome{}, *o.err
+			return verbatim.Outcome{}, o, *o.err
 		}
-		return verbatim.Outcome{}, problemOf(a.status, o)
+		return verbatim.Outcome{}, o, problemOf(a.status, o)
 	}
 	out := envelope.outcome(output)
 	if receipt, found := o.object("receipt", false); found {
 		out.Receipt = receipt.v.Canonical()
 	}
-	if *o.err == nil && (out.Status == verbatim.StatusOK) != (a.status == http.StatusOK) {
-		return verbatim.Outcome{}, fmt.Errorf("%w: status %d with outcome %s", ErrAnswer, a.status, out.Status)
-	}
-	return out, *o.err
+	return out, o, *o.err
 }
 
 // mostTurns bounds how often Run goes on with one call.

@@ -39,9 +39,13 @@ type gateway struct {
 	meddle func(w http.ResponseWriter, r *http.Request) bool
 }
 
-// Call and Explain are the gate's own.
+// Call, Authorize and Explain are the gate's own.
 func (g *gateway) Call(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Outcome, error) {
 	return g.Gate.Call(ctx, c.Session, call)
+}
+
+func (g *gateway) Authorize(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Authorization, error) {
+	return g.Gate.Authorize(ctx, c.Session, call)
 }
 
 func (g *gateway) Explain(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Explanation, error) {
@@ -65,13 +69,14 @@ func newGateway(t *testing.T) *gateway {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tool.Audience = executor
 		tools = append(tools, tool)
 	}
 	receipts, err := keys.NewSigner(keys.Receipts, []byte("0123456789abcdef0123456789abcdef"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Fixture = verbatimtest.New(t, verbatimtest.Config{Tools: tools, Gate: func(c *verbatim.Config) { c.Receipts = receipts },
+	g.Fixture = verbatimtest.New(t, verbatimtest.Config{Tools: tools, Gate: func(c *verbatim.Config) { c.Receipts, c.Warrants = receipts, warrantKey(t) },
 		Policy: policy.FromFunc("v", func(_ context.Context, in policy.Input) (policy.Decision, error) {
 			if in.Tool.Name == "up.secret" {
 				return policy.Decision{Effect: policy.Deny, Reason: "internal-canary", PublicReason: "Not on Mondays."}, nil
