@@ -49,6 +49,9 @@ func showcase(t *testing.T) *bench {
 			a.Result = &action.Result{Code: "outcome_uncertain", Detail: "no answer in time", At: start}
 		}),
 		in("act_gone", func(a *action.Action) { a.Tool = "gone.tool" }))
+	b.verify = func(_ context.Context, _, id string) (audit.Evidence, error) {
+		return audit.Evidence{Action: id, Log: "log.example/abc", Size: 9, ByLog: true, Steps: make([]audit.Step, 1), Claim: audit.BundleClaim}, nil
+	}
 	b.gate.votes = []action.Vote{{ActionID: "act_approved", Voter: b.alice.ID, Approve: true, Method: action.MethodPassword, At: start},
 		{ActionID: "act_done", Voter: b.alice.ID, Approve: true, Method: action.MethodPasskey, At: start}}
 	b.gate.records = []audit.Record{{Seq: 1, ID: "rec_1", At: start, Tenant: tenant, Event: audit.ActionSuspended, Action: "act_wait", Tool: "bank.pay", By: "bob@acme",
@@ -60,7 +63,7 @@ func showcase(t *testing.T) *bench {
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/nowhere"}
+		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.
@@ -153,6 +156,10 @@ func TestAnswersToFormsKeepNobodyOut(t *testing.T) {
 			}
 		}
 	}
+	b.gate.records = story()
+	b.verify = func(_ context.Context, _, id string) (audit.Evidence, error) {
+		return audit.Evidence{Action: id, Log: "log.example/abc", Size: 9, ByLog: true, Steps: make([]audit.Step, 5), Claim: audit.BundleClaim}, nil
+	}
 	code := b.invited(t, "finance, night")
 	do(t, ctx, chromedp.Navigate(address+"/join"))
 	pressed(t, ctx, "button.main", ".error", [2]string{"#code", "AAAAA-AAAAA-AAAAA-AAAAA-AAAAA-A"})
@@ -166,6 +173,9 @@ func TestAnswersToFormsKeepNobodyOut(t *testing.T) {
 	do(t, ctx, chromedp.Navigate(address+"/people"))
 	pressed(t, ctx, "#invite button", "#invitation-code", [2]string{"#invite input[name=password]", password})
 	look("an invitation is made")
+	do(t, ctx, chromedp.Navigate(address+"/actions/act_1/timeline"))
+	pressed(t, ctx, `form[action="/actions/act_1/verify"] button`, ".verified")
+	look("a verification")
 	do(t, ctx, chromedp.Navigate(address+"/batch"), chromedp.Click(chromedp.CSS(`[name="choice-0"][value="approve"]`)))
 	pressed(t, ctx, "#batch button", ".item .chip", [2]string{"#batch input[name=password]", password})
 	look("several are decided on")

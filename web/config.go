@@ -73,8 +73,8 @@ type People interface {
 
 var _ People = (*auth.Accounts)(nil)
 
-// Config is what New needs. Every field but Now, Provider and Tenant is
-// required.
+// Config is what New needs. Every field but Now, Provider, Tenant and Verify
+// is required.
 type Config struct {
 	Gate   Gate
 	People People
@@ -90,6 +90,8 @@ type Config struct {
 	// Provider signs people in elsewhere, into Tenant; nil: nobody does.
 	Provider Provider
 	Tenant   string
+	// Verify checks the evidence of one action; nil: the page cannot.
+	Verify Verify
 }
 
 // ErrConfig is returned for a configuration that is not complete or safe.
@@ -105,6 +107,7 @@ type site struct {
 	key    []byte // of form tokens; a restart makes open forms stale
 	once   *once
 
+	verify   Verify   // nil: evidence is not checked here
 	provider Provider // nil: there is none
 	tenant   string   // of those who come from it
 	pages    map[string]*template.Template
@@ -128,7 +131,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32)}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, verify: c.Verify, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32)}
 	rand.Read(s.key)
 	if valid, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
 		s.passkeys = valid

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -83,6 +85,12 @@ func hostile(id, text string) (action.Action, audit.Record) {
 	return sealed(a), r
 }
 
+// ofAction is a record with the same texts on the timeline of the action.
+func ofAction(r audit.Record) audit.Record {
+	r.Seq, r.Action = 2, "act_1"
+	return r
+}
+
 // hidden returns a character of a page that a reader would not see.
 func hidden(page string) (rune, bool) {
 	for _, r := range page {
@@ -124,8 +132,8 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 		known[name], known["/"+name] = true, true
 	}
 	plainA, plainR := hostile("act_1", "evil")
-	b.gate.actions, b.gate.records = []action.Action{plainA}, []audit.Record{plainR}
-	paths := []string{"/actions/act_1?show=all", "/", "/actions", "/records", "/records/1"}
+	b.gate.actions, b.gate.records = []action.Action{plainA}, []audit.Record{plainR, ofAction(plainR)}
+	paths := []string{"/actions/act_1?show=all", "/", "/actions", "/records", "/records/1", "/actions/act_1/timeline"}
 	scripts := map[string]int{}
 	for _, path := range paths {
 		scripts[path] = tags(b.get(path).Body.String())["script"]
@@ -133,7 +141,7 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 	for _, text := range all {
 		a, r := hostile("act_1", text)
 		b.gate.mu.Lock()
-		b.gate.actions, b.gate.records = []action.Action{a}, []audit.Record{r}
+		b.gate.actions, b.gate.records = []action.Action{a}, []audit.Record{r, ofAction(r)}
 		b.gate.votes = []action.Vote{{ActionID: "act_1", Voter: text, Reason: text, Method: text}}
 		b.gate.mu.Unlock()
 		for _, path := range paths {
@@ -158,12 +166,34 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 	}
 }
 
+// What a log, a witness or an error is called stands on the page as well.
+func TestHostileTextsInAVerificationNeverBecomeMarkup(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	b.gate.records = story()
+	token := url.Values{"token": {tokenField.FindStringSubmatch(b.get("/actions/act_1/timeline").Body.String())[1]}}
+	for _, text := range payloads() {
+		for _, fails := range []bool{false, true} {
+			b.verify = func(context.Context, string, string) (audit.Evidence, error) {
+				if fails {
+					return audit.Evidence{}, errors.New(text)
+				}
+				return audit.Evidence{Log: text, Witnesses: map[string]time.Time{text: start}, Claim: audit.BundleClaim}, nil
+			}
+			page := b.post("/actions/act_1/verify", token).Body.String()
+			if r, found := hidden(page); found || tags(page)["script"] > ownScripts || tags(page)["img"] > 1 {
+				t.Errorf("%+q: %U or markup stands in the page", text, r)
+			}
+		}
+	}
+}
+
 func TestHostileInputOfFormsAndAddressesIsNeverMarkup(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, payment("act_1"))
 	for i, text := range payloads() {
 		q := url.QueryEscape(text)
-		for _, path := range []string{"/?for=" + q + "&tool=" + q, "/actions?state=" + q + "&tool=" + q + "&before=" + q, "/records?action=" + q + "&event=" + q + "&before=" + q, "/" + url.PathEscape(text)} {
+		for _, path := range []string{"/?for=" + q + "&tool=" + q, "/actions?state=" + q + "&tool=" + q + "&before=" + q, "/records?action=" + q + "&event=" + q + "&before=" + q, "/records?q=" + q + "&day=" + q, "/actions/" + url.PathEscape(text) + "/timeline", "/" + url.PathEscape(text)} {
 			page := b.get(path).Body.String()
 			if n := tags(page)["script"]; n > ownScripts {
 				t.Errorf("%+q in an address: %d script elements", text, n)

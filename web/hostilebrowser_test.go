@@ -160,6 +160,12 @@ func TestNothingHostileRunsHidesOrBlocksInARealBrowser(t *testing.T) {
 			paths[fmt.Sprintf("/actions?before=act_list_%d", i+50)] = ""
 		}
 	}
+	for i, text := range all { // one timeline for each page of texts
+		_, r := hostile("", text)
+		r.Seq, r.Action = int64(len(all)+i+1), fmt.Sprintf("act_%d", i/perPage*perPage)
+		b.gate.records = append(b.gate.records, r)
+		paths["/actions/"+r.Action+"/timeline"] = ""
+	}
 	b.gate.stops = b.gate.stops[:200]
 	address, ctx := b.serve(t), browser(t)
 	signIn(t, ctx, address, "Alice")

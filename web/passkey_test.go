@@ -23,7 +23,7 @@ func (b *bench) byName(t *testing.T, gate web.Gate) string {
 	server := httptest.NewUnstartedServer(nil)
 	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
 	address := "http://localhost:" + port
-	site, err := web.New(web.Config{Gate: gate, People: b.accounts, Tools: tools, Origin: address, Now: b.clock.Now})
+	site, err := web.New(web.Config{Gate: gate, People: b.accounts, Tools: tools, Origin: address, Now: b.clock.Now, Verify: b.checks})
 	if err != nil {
 		t.Fatal(err)
 	}

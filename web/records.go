@@ -16,9 +16,14 @@ import (
 type recordsView struct {
 	base
 	Records []recordItem
+	Text    string
+	Day     string
 	Action  string
 	Event   string
+	Events  []choice
 	Next    string
+	Looked  int // records that were looked at, where that is the limit
+	Error   string
 }
 
 type recordItem struct {
@@ -57,32 +62,31 @@ func (s *site) nameOf(ctx context.Context, v visit, id string, known names) (str
 
 func (s *site) records(w http.ResponseWriter, r *http.Request, v visit) {
 	q := r.URL.Query()
-	page := recordsView{base: s.base(v, "Records", "records"), Action: typed(q.Get("action")), Event: typed(q.Get("event"))}
+	page := recordsView{base: s.base(v, "Records", "records"), Action: typed(q.Get("action")), Event: typed(q.Get("event")), Events: eventChoices()}
+	var f lookingFor
+	f, page.Error = s.lookingFor(url.Values{"q": q["q"], "day": q["day"]})
+	page.Text, page.Day = f.Text, f.Day
 	before, err := strconv.ParseInt(q.Get("before"), 10, 64)
 	if err != nil || before < 0 {
 		before = 0
 	}
-	found, err := s.gate.Records(r.Context(), audit.Filter{Tenant: v.account.Tenant, Action: page.Action, Event: page.Event,
-		Limit: pageSize, Before: before})
+	found, last, looked, err := s.findRecords(r.Context(), v, f, audit.Filter{Action: page.Action, Event: page.Event, Before: before})
 	if err != nil {
 		s.broken(w, v)
 		return
 	}
-	known := names{}
-	for _, record := range found {
-		item, err := s.recordItem(r.Context(), v, record, known)
-		if err != nil {
-			s.broken(w, v)
-			return
+	page.Records = found
+	if last > 0 {
+		page.Next = page.older(last)
+		if len(found) < pageSize {
+			page.Looked = looked
 		}
-		page.Records = append(page.Records, item)
-	}
-	if len(found) == pageSize {
-		page.Next = "/records?" + url.Values{"action": {page.Action}, "event": {page.Event},
-			"before": {strconv.FormatInt(found[len(found)-1].Seq, 10)}}.Encode()
 	}
 	s.render(w, http.StatusOK, "records", page)
 }
+
+// eventChoices are the events that people can choose, by name.
+func eventChoices() []choice { return sorted(eventWords) }
 
 type recordView struct {
 	base

@@ -64,6 +64,8 @@ func entries() []entry {
 		post("/batch", (*site).decideBatch),
 		get("/actions", (*site).history),
 		get("/actions/{id}", (*site).proposal),
+		get("/actions/{id}/timeline", (*site).timeline),
+		post("/actions/{id}/verify", (*site).checkEvidence),
 		post("/actions/{id}/approve", (*site).approve),
 		post("/actions/{id}/reject", (*site).reject),
 		post("/actions/{id}/revoke", (*site).revoke),

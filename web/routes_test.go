@@ -54,7 +54,7 @@ func concrete(r web.Route) string {
 func TestEveryRouteAnswersWithTheSafetyHeaders(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, payment("act_1"))
-	b.gate.records = []audit.Record{{Seq: 1, Tenant: tenant, Event: "suspended", At: start}}
+	b.gate.records = []audit.Record{{Seq: 1, Tenant: tenant, Event: "suspended", At: start, Action: "act_1"}}
 	for _, route := range web.Routes() {
 		for _, login := range []bool{true, false} {
 			r := b.request(route.Method, concrete(route), url.Values{})

@@ -39,6 +39,7 @@ type parts struct {
 	catalogs sync.Mutex // one writer of the catalog file at a time
 	sequence *audit.Sequencer
 	receipts *keys.Signer
+	ring     *keys.Ring
 	warrants *keys.Signer
 
 	eraseKeys func(...keys.Place) error
@@ -91,7 +92,7 @@ func (p *parts) open() error {
 	if err != nil {
 		return err
 	}
-	p.eraseKeys = ring.Erase
+	p.ring, p.eraseKeys = ring, ring.Erase
 	votes, err := ring.Signer(keys.Votes)
 	if err != nil {
 		return err
