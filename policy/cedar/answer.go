@@ -6,7 +6,9 @@ import (
 
 	"github.com/cedar-policy/cedar-go/types"
 
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
 var _ policy.Prompt = (*Engine)(nil)
@@ -37,27 +39,29 @@ func (e *Engine) Answer(in policy.Input) (policy.Decision, bool) {
 	c := calls.Get().(*call)
 	defer calls.Put(c)
 	defer c.clear()
-	c.in = in
+	if a.program.facts {
+		c.in, c.told = in, true
+	}
 	c.holds = slices.Grow(c.holds[:0], a.program.words())[:a.program.words()]
-	if !c.targets(a) {
+	if !c.targets(a, in.Proposal.Targets) {
 		return policy.Decision{}, false
 	}
-	c.read(a.program)
+	c.read(a.program, &in.Proposal.Args)
 	d, ok := a.program.answer(c)
 	d.PolicyVersion = a.version
 	return d, ok
 }
 
 // read takes from the frozen arguments what the program reads.
-func (c *call) read(p *program) {
+func (c *call) read(p *program, args *snapshot.Snapshot) {
 	if !p.whole && len(p.roots) <= len(c.room) {
 		c.picked = c.room[:len(p.roots)]
-		if c.in.Proposal.Args.Pick(p.roots, c.picked) {
+		if args.Pick(p.roots, c.picked) {
 			return
 		}
 		c.picked = nil
 	}
-	c.args = c.in.Proposal.Args.Value()
+	c.args = args.Value()
 }
 
 // bounded reports whether running the program is little work.
@@ -76,12 +80,12 @@ const maxTargets = 8
 
 // targets finds what the call acts on, as [resources] does. It reports false
 // if that is much, or something that the catalog does not give to the tool.
-func (c *call) targets(a *operation) bool {
-	if len(c.in.Proposal.Targets) > maxTargets {
+func (c *call) targets(a *operation, of []snapshot.Target) bool {
+	if len(of) > maxTargets {
 		return false
 	}
-	for i := range c.in.Proposal.Targets {
-		t := &c.in.Proposal.Targets[i]
+	for i := range of {
+		t := &of[i]
 		et, known := a.targets[t.Type]
 		if !known {
 			return false
@@ -170,12 +174,15 @@ func (p *program) decision(holds []uint64) policy.Decision {
 	return d
 }
 
-// clear lets go of everything that belongs to the call.
+// clear lets go of everything that belongs to the call. It leaves alone what was
+// not used: while the collector runs, clearing costs more.
 func (c *call) clear() {
 	clear(c.acted)
 	clear(c.spots)
 	clear(c.picked)
-	acted, spots, holds := c.acted[:0], c.spots[:0], c.holds
-	*c = call{} // in place: a literal that reads c would be built beside it and copied
-	c.acted, c.spots, c.holds = acted, spots, holds
+	c.acted, c.spots, c.picked = c.acted[:0], c.spots[:0], nil
+	c.args, c.resource, c.left = canon.Value{}, types.EntityUID{}, false
+	if c.told {
+		c.in, c.told = policy.Input{}, false
+	}
 }

@@ -1,6 +1,7 @@
 package cedar_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync"
@@ -56,12 +57,12 @@ var conditions = []string{
 	`context.turn > 2 && context.args has to && context.args.to == context.args.to`, `principal is User in Role::"clerk"`, `[context.args].contains(context.args)`,
 }
 
-func drawCondition(t *rapid.T, depth int) string {
+func drawCondition(c choices, depth int) string {
 	form := 0
 	if depth > 0 {
-		form = rapid.IntRange(0, 9).Draw(t, "form")
+		form = c.pick(10)
 	}
-	part := func() string { return "(" + drawCondition(t, depth-1) + ")" }
+	part := func() string { return "(" + drawCondition(c, depth-1) + ")" }
 	switch form {
 	case 5:
 		return part() + " && " + part()
@@ -74,28 +75,28 @@ func drawCondition(t *rapid.T, depth int) string {
 	case 9:
 		return part() + " == " + part()
 	default:
-		return rapid.SampledFrom(conditions).Draw(t, "condition")
+		return conditions[c.pick(len(conditions))]
 	}
 }
 
-func drawRule(t *rapid.T) string {
-	one := func(of ...string) string { return rapid.SampledFrom(of).Draw(t, "part") }
+func drawRule(c choices) string {
+	one := func(of ...string) string { return of[c.pick(len(of))] }
 	head := one("permit", "permit", "forbid", `@decision("require_approval") @groups("admin:1|finance:2") @ttl("5m") permit`,
 		`@decision("require_approval") @step_up permit`, `@impact("high") permit`, `@public_reason("why") permit`, `@public_reason("no") forbid`)
 	scope := fmt.Sprintf("(%s, action == Action::\"bank.pay\", %s)",
 		one("principal", "principal", `principal == User::"ann"`, `principal in Role::"clerk"`, `principal in Tenant::"acme"`, `principal is User`, `principal is User in Role::"boss"`),
 		one("resource", "resource", `resource == Target::vendor::"V1"`, `resource is Tool`, `resource in Target::vendor::"V2"`, `resource is Target::vendor`))
 	rule := head + " " + scope
-	for range rapid.IntRange(0, 2).Draw(t, "conditions") {
-		rule += "\n" + one("when", "when", "unless") + " { " + drawCondition(t, 2) + " }"
+	for range c.pick(3) {
+		rule += "\n" + one("when", "when", "unless") + " { " + drawCondition(c, 2) + " }"
 	}
 	return rule + ";\n"
 }
 
-func drawInput(t *rapid.T) policy.Input {
-	one := func(of ...string) string { return rapid.SampledFrom(of).Draw(t, "part") }
+func drawInput(t fataler, c choices) policy.Input {
+	one := func(of ...string) string { return of[c.pick(len(of))] }
 	args := []string{`"vendor":` + one(`"V1"`, `"*"`)}
-	if rapid.IntRange(0, 15).Draw(t, "required") > 0 { // what the schema demands is there, or else a rule fails
+	if c.pick(16) != 1 { // what the schema demands is there, or else a rule fails
 		args = append(args, `"amount":`+one("1", "5", "500", "-3", "9007199254740991"), `"currency":`+one(`"EUR"`, `"Ünit"`, `""`))
 	}
 	for _, more := range []string{
@@ -104,7 +105,7 @@ func drawInput(t *rapid.T) policy.Input {
 		one(`"lines":[{"sku":"x","n":2}]`, `"lines":[]`), one(`"to":{"id":"V1"}`, `"to":{"id":"V1","fee":0.75}`, `"to":{"id":"x","fee":0.00001}`, `"to":{"id":"x","limit":null}`, `"to":{"id":"x","limit":5}`),
 		one(`"urgent":true`, `"urgent":false`), one(`"mixed":"a"`, `"extra":{"a":null}`),
 	} {
-		if rapid.IntRange(0, 2).Draw(t, "there") == 0 {
+		if c.pick(3) == 0 {
 			args = append(args, more)
 		}
 	}
@@ -114,14 +115,14 @@ func drawInput(t *rapid.T) policy.Input {
 	if one("", "g") != "" {
 		in.Session.Grant.Digest = canon.Digest(in.Proposal.Hash)
 	}
-	in.Turn = rapid.IntRange(0, 4).Draw(t, "turn")
-	in.Now = noon.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "now")) * time.Millisecond)
+	in.Turn = c.pick(5)
+	in.Now = noon.Add(time.Duration(c.pick(3)-1) * time.Millisecond)
 	in.Tool.Effect = one("blind", "keyed")
 	if one("", "a") != "" {
 		in.Approval = &policy.ApprovalFacts{ID: one("A", "B"), Voters: []string{one("bob", "eve")}, Exact: one("", "x") != ""}
 	}
-	for range rapid.SampledFrom([]int{0, 1, 1, 2, 3}).Draw(t, "targets") {
-		in.Proposal.Targets = append(in.Proposal.Targets, snapshot.Target{Type: rapid.SampledFrom([]string{"vendor", "vendor", "vendor", "vendor", "other"}).Draw(t, "type"), ID: one("V1", "V2")})
+	for range []int{0, 1, 1, 2, 3}[c.pick(5)] {
+		in.Proposal.Targets = append(in.Proposal.Targets, snapshot.Target{Type: one("vendor", "vendor", "vendor", "vendor", "other"), ID: one("V1", "V2")})
 	}
 	if one("", "c") != "" {
 		in.Proposal.Changes = []canon.Change{{Pointer: "/currency", Kind: canon.ChangeDefault}}
@@ -130,17 +131,39 @@ func drawInput(t *rapid.T) policy.Input {
 	return in
 }
 
+// choices decide what is drawn: each is one of n.
+type choices interface{ pick(n int) int }
+
+// rapids are choices of a property test.
+type rapids struct{ *rapid.T }
+
+func (r rapids) pick(n int) int { return rapid.IntRange(0, n-1).Draw(r.T, "choice") }
+
+// fuzzed are choices from bytes, which cost nothing and end with the first of all.
+type fuzzed struct{ bytes []byte }
+
+func (f *fuzzed) pick(n int) int {
+	if len(f.bytes) == 0 {
+		return 0
+	}
+	b := f.bytes[0]
+	f.bytes = f.bytes[1:]
+	return int(b) % n
+}
+
 // sameAsCedar draws rules and calls and reports how many calls there were and
 // how many of them were answered at once.
 func sameAsCedar(t *rapid.T, inputs int) (asked, prompt int) {
-	source := strings.Join(rapid.SliceOfN(rapid.Custom(drawRule), 1, 5).Draw(t, "rules"), "")
+	c := rapids{t}
+	source := strings.Join(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return drawRule(rapids{t}) }), 1, 5).Draw(t, "rules"), "")
 	e, err := cedar.LoadModels(map[string][]byte{"p": []byte(source)}, tools(), cedar.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
 	}
+	j := judgesOf(e)
 	for range inputs {
-		in := drawInput(t)
-		decide(t, e, in)
+		in := drawInput(t, c)
+		j.decide(t, in)
 		asked++
 		if _, ok := e.Answer(in); ok {
 			prompt++
@@ -167,21 +190,56 @@ func TestCompiledRulesSayWhatCedarSays(t *testing.T) {
 	t.Logf("%d calls, %d answered at once", asked, prompt)
 }
 
+// FuzzCompiledRules is the same with choices from bytes: of up to three rules
+// and of two calls. Engines for the rules that were drawn before are kept, for
+// loading one takes longer than everything else.
 func FuzzCompiledRules(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { sameAsCedar(t, 4) }))
+	for i := range byte(16) {
+		f.Add(bytes.Repeat([]byte{i, 37 * i, 101 * i, 11}, 8), bytes.Repeat([]byte{i, 59 * i, 7}, 20), bytes.Repeat([]byte{7, 3 * i}, 30))
+	}
+	pay := tools()[1:3] // with the only other tool that a condition names
+	const kept = 512
+	known := map[string]judges{}
+	f.Fuzz(func(t *testing.T, rules, first, second []byte) {
+		c := &fuzzed{rules}
+		source := ""
+		for range 1 + c.pick(3) {
+			source += drawRule(c)
+		}
+		j, ok := known[source]
+		if !ok {
+			e, err := cedar.LoadModels(map[string][]byte{"p": []byte(source)}, pay, cedar.Options{})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, source)
+			}
+			if len(known) == kept {
+				clear(known)
+			}
+			j = judgesOf(e)
+			known[source] = j
+		}
+		j.decide(t, drawInput(t, &fuzzed{first}))
+		j.decide(t, drawInput(t, &fuzzed{second}))
+	})
 }
 
-// Every condition alone, on calls of all kinds.
+// Every condition alone, on calls of all kinds. It is answered at once as often
+// as if it got facts that it does not read.
 func TestEveryCompiledConditionSaysWhatCedarSays(t *testing.T) {
 	t.Parallel()
-	engines := make([]*cedar.Engine, len(conditions))
+	engines, told := make([]*cedar.Engine, len(conditions)), make([]*cedar.Engine, len(conditions))
 	for i, c := range conditions {
-		engines[i] = load(t, `permit (principal, action == Action::"bank.pay", resource) when { `+c+` };`)
+		source := `permit (principal, action == Action::"bank.pay", resource) when { ` + c + ` };`
+		engines[i], told[i] = load(t, source), cedar.TellAll(load(t, source))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		in := drawInput(t)
-		for _, e := range engines {
+		in := drawInput(t, rapids{t})
+		for i, e := range engines {
 			decide(t, e, in)
+			_, ok := e.Answer(in)
+			if _, want := told[i].Answer(in); ok != want {
+				t.Fatalf("%s is answered at once: %t, with all facts %t", conditions[i], ok, want)
+			}
 		}
 	})
 }

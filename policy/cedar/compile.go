@@ -335,6 +335,7 @@ func (c *compiler) entityIn(n ast.NodeTypeIn) func(*call) bool {
 	}
 	switch variable.Name {
 	case "principal":
+		c.out.facts = true
 		return func(k *call) bool { return slices.ContainsFunc(uids, k.within) }
 	case "action":
 		return constant(slices.ContainsFunc(uids, c.op.in))
@@ -375,6 +376,7 @@ func (c *compiler) sameEntity(n ast.BinaryNode) func(*call) bool {
 	}
 	switch variable.Name {
 	case "principal":
+		c.out.facts = true
 		return func(k *call) bool { return k.is(uid) }
 	case "action":
 		return constant(c.op.uid == uid)

@@ -60,6 +60,7 @@ func (c *call) found(at int) *spot {
 
 // fact compiles reading a member of context that is not an argument.
 func (c *compiler) fact(path []string) code {
+	c.out.facts = true
 	if len(path) == 2 {
 		return c.partOfFact(path[0], path[1])
 	}
@@ -68,11 +69,11 @@ func (c *compiler) fact(path []string) code {
 	}
 	switch path[0] {
 	case "turn":
-		return code{kind: kindWhole, whole: func(k *call) int64 { return int64(k.in.Turn) }}
+		return code{kind: kindWhole, whole: func(k *call) int64 { return int64(k.facts().Turn) }}
 	case "targets":
-		return code{kind: kindWhole, whole: func(k *call) int64 { return int64(len(k.in.Proposal.Targets)) }}
+		return code{kind: kindWhole, whole: func(k *call) int64 { return int64(len(k.facts().Proposal.Targets)) }}
 	case "now":
-		return code{kind: kindMoment, whole: func(k *call) int64 { return types.NewDatetime(k.in.Now).Milliseconds() }}
+		return code{kind: kindMoment, whole: func(k *call) int64 { return types.NewDatetime(k.facts().Now).Milliseconds() }}
 	case "agent":
 		return sessionText(func(s *identity.Session) string { return s.Agent }, true)
 	case "owner":
@@ -82,7 +83,7 @@ func (c *compiler) fact(path []string) code {
 	case "grant":
 		return sessionText(func(s *identity.Session) string { return s.Grant.ID }, false)
 	case "grant_exact":
-		return flag(func(k *call) bool { return grantExact(&k.in) })
+		return flag(func(k *call) bool { return grantExact(k.facts()) })
 	default:
 		return code{}
 	}
@@ -92,7 +93,7 @@ func (c *compiler) fact(path []string) code {
 // where it is empty.
 func sessionText(of func(*identity.Session) string, always bool) code {
 	return code{kind: kindText, text: func(k *call) string {
-		text := of(&k.in.Session)
+		text := of(&k.facts().Session)
 		if text == "" && !always {
 			k.leave()
 		}
@@ -108,30 +109,30 @@ func (c *compiler) partOfFact(fact, part string) code {
 	case "tool.name":
 		return code{kind: kindText, text: func(*call) string { return name }}
 	case "tool.impact":
-		return code{kind: kindText, text: func(k *call) string { return k.in.Tool.Impact }}
+		return code{kind: kindText, text: func(k *call) string { return k.facts().Tool.Impact }}
 	case "tool.effect":
-		return code{kind: kindText, text: func(k *call) string { return k.in.Tool.Effect }}
+		return code{kind: kindText, text: func(k *call) string { return k.facts().Tool.Effect }}
 	case "tool.mutation":
 		return flag(constant(group != groupRead))
 	case "tool.high_impact":
 		return flag(constant(group == groupHigh))
 	case "tool.cataloged":
-		return flag(func(k *call) bool { return k.in.Tool.Cataloged })
+		return flag(func(k *call) bool { return k.facts().Tool.Cataloged })
 	case "approval.id":
 		return code{kind: kindText, text: func(k *call) string {
-			if k.in.Approval == nil {
+			if k.facts().Approval == nil {
 				k.leave()
 				return ""
 			}
-			return k.in.Approval.ID
+			return k.facts().Approval.ID
 		}}
 	case "approval.exact":
 		return flag(func(k *call) bool {
-			if k.in.Approval == nil {
+			if k.facts().Approval == nil {
 				k.leave()
 				return false
 			}
-			return k.in.Approval.Exact
+			return k.facts().Approval.Exact
 		})
 	default:
 		return code{}
@@ -152,13 +153,14 @@ func (c *compiler) has(n ast.NodeTypeHas) func(*call) bool {
 	if len(path) > 0 {
 		return unclear
 	}
+	c.out.facts = true
 	switch name {
 	case "task":
-		return func(k *call) bool { return k.in.Session.Task != "" }
+		return func(k *call) bool { return k.facts().Session.Task != "" }
 	case "grant":
-		return func(k *call) bool { return k.in.Session.Grant.ID != "" }
+		return func(k *call) bool { return k.facts().Session.Grant.ID != "" }
 	case "approval":
-		return func(k *call) bool { return k.in.Approval != nil }
+		return func(k *call) bool { return k.facts().Approval != nil }
 	default:
 		return unclear
 	}
@@ -248,20 +250,23 @@ func (c *compiler) list(n ast.IsNode) func(k *call, text string) bool {
 		return nil
 	case path[0] == "args":
 		return c.elements(path[1:])
+	}
+	c.out.facts = true
+	switch {
 	case slices.Equal(path, []string{"approval", "voters"}):
 		return func(k *call, text string) bool {
-			if k.in.Approval == nil {
+			if k.facts().Approval == nil {
 				k.leave()
 				return false
 			}
-			return slices.Contains(k.in.Approval.Voters, text)
+			return slices.Contains(k.facts().Approval.Voters, text)
 		}
 	case len(path) > 1:
 		return c.pointers(path)
 	}
 	switch path[0] {
 	case "taint":
-		return func(k *call, text string) bool { return slices.Contains(k.in.Session.Taint, text) }
+		return func(k *call, text string) bool { return slices.Contains(k.facts().Session.Taint, text) }
 	case "nulls":
 		c.out.whole = true
 		return noNulls
@@ -273,7 +278,7 @@ func (c *compiler) list(n ast.IsNode) func(k *call, text string) bool {
 }
 
 func resolvedBy(k *call, text string) bool {
-	for _, e := range k.in.Proposal.Evidence {
+	for _, e := range k.facts().Proposal.Evidence {
 		if joined(text, e.Resolver, e.Pointer) {
 			return true
 		}

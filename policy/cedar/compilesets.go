@@ -18,7 +18,7 @@ func (c *compiler) pointers(path []string) func(k *call, text string) bool {
 	switch kind := path[1]; path[0] {
 	case "changes":
 		return func(k *call, text string) bool {
-			return slices.ContainsFunc(k.in.Proposal.Changes, func(c canon.Change) bool { return string(c.Kind) == kind && c.Pointer == text })
+			return slices.ContainsFunc(k.facts().Proposal.Changes, func(c canon.Change) bool { return string(c.Kind) == kind && c.Pointer == text })
 		}
 	case "confusable":
 		c.out.whole = true
@@ -39,6 +39,7 @@ func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
 	if !ok || root != "context" {
 		return unclear
 	}
+	c.out.facts = true
 	if len(path) == 2 {
 		return c.isEmptyBelow(path[0], path[1])
 	}
@@ -51,7 +52,7 @@ func (c *compiler) isEmpty(n ast.NodeTypeIsEmpty) func(*call) bool {
 	}[path[0]]
 	switch {
 	case count != nil:
-		return func(k *call) bool { return count(&k.in) == 0 }
+		return func(k *call) bool { return count(k.facts()) == 0 }
 	case path[0] == "nulls":
 		c.out.whole = true
 		return func(k *call) bool { return !holdsNull(k.args) }
@@ -65,7 +66,7 @@ func (c *compiler) isEmptyBelow(fact, kind string) func(*call) bool {
 	switch fact {
 	case "changes":
 		return func(k *call) bool {
-			return !slices.ContainsFunc(k.in.Proposal.Changes, func(c canon.Change) bool { return string(c.Kind) == kind })
+			return !slices.ContainsFunc(k.facts().Proposal.Changes, func(c canon.Change) bool { return string(c.Kind) == kind })
 		}
 	case "confusable":
 		c.out.whole = true

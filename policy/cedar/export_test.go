@@ -30,6 +30,14 @@ func LoadModels(files map[string][]byte, tools []ToolModel, opt Options) (*Engin
 	return load(files, known, opt)
 }
 
+// TellAll has the compiled rules get every fact, whether they read any or not.
+func TellAll(e *Engine) *Engine {
+	for _, a := range e.actions {
+		a.program.facts = true
+	}
+	return e
+}
+
 // Wasteful is the engine without any shortcut: Cedar's evaluator gets every
 // fact and every argument, whether a rule reads it or not.
 type Wasteful struct{ plain *Engine }

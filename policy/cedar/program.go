@@ -18,6 +18,7 @@ type program struct {
 	places []place
 	roots  []string // the members of the arguments that the places are in
 	whole  bool     // all of the arguments are read
+	facts  bool     // something else than arguments and targets is read
 	tests  []test   // one for each rule, in load order
 	cost   int      // nodes of all conditions
 	last   atomic.Pointer[verdicts]
@@ -31,7 +32,8 @@ type test struct {
 
 // call is the state of one evaluation.
 type call struct {
-	in       policy.Input
+	in       policy.Input      // where the program reads facts: see facts
+	told     bool              // in is set
 	args     canon.Value       // all of them, where the program reads all
 	picked   []canon.Value     // the roots of the program otherwise
 	acted    []types.EntityUID // what is acted on, each once
@@ -44,6 +46,15 @@ type call struct {
 
 // leave gives the call up; what the closure returns then does not count.
 func (c *call) leave() { c.left = true }
+
+// facts returns what is known of the call beside its arguments. A program that
+// reads it has said so when it was compiled; if not, the call is left.
+func (c *call) facts() *policy.Input {
+	if !c.told {
+		c.leave()
+	}
+	return &c.in
+}
 
 // compileProgram compiles the rules of an operation.
 func compileProgram(a *operation) *program {
@@ -120,9 +131,11 @@ func (c *compiler) rule(r *rule) func(*call) bool {
 
 // principal compiles the scope on who asks; nil admits everybody.
 func (c *compiler) principal(scope ast.IsPrincipalScopeNode) func(*call) bool {
-	switch scope := scope.(type) {
-	case ast.ScopeTypeAll:
+	if _, everybody := scope.(ast.ScopeTypeAll); everybody {
 		return nil
+	}
+	c.out.facts = true
+	switch scope := scope.(type) {
 	case ast.ScopeTypeEq:
 		return func(k *call) bool { return k.is(scope.Entity) }
 	case ast.ScopeTypeIn:
@@ -167,16 +180,16 @@ func not(f func(*call) bool) func(*call) bool { return func(k *call) bool { retu
 
 // is reports whether the entity is who asks.
 func (c *call) is(uid types.EntityUID) bool {
-	return uid.Type == typeUser && string(uid.ID) == c.in.Session.Principal
+	return uid.Type == typeUser && string(uid.ID) == c.facts().Session.Principal
 }
 
 // within reports whether who asks is the entity or is in it.
 func (c *call) within(uid types.EntityUID) bool {
 	switch uid.Type {
 	case typeRole:
-		return slices.Contains(c.in.Session.Roles, string(uid.ID))
+		return slices.Contains(c.facts().Session.Roles, string(uid.ID))
 	case typeTenant:
-		return string(uid.ID) == c.in.Session.Tenant
+		return string(uid.ID) == c.facts().Session.Tenant
 	default:
 		return c.is(uid)
 	}
