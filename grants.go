@@ -28,11 +28,12 @@ func (g *Gate) DraftGrant(ctx context.Context, tenant, source string, scope acti
 		return action.StandingGrant{}, err
 	}
 	now = now.UTC().Truncate(time.Millisecond)
-	draft := action.StandingGrant{ID: ids.New("sta"), Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Task: a.Task,
+	draft := action.StandingGrant{Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Task: a.Task,
 		GrantID: a.GrantID, GrantDigest: a.GrantDigest, Tool: a.Tool, Definition: a.Definition, PolicyVersion: a.Decision.PolicyVersion,
 		Source: a.ID, Scope: scope, MaxUses: uses, Requirements: a.Terms.Requirements, StepUp: a.Terms.StepUp, Nonce: ids.Nonce(),
 		RequestedAt: now, ExpiresAt: now.Add(life.Truncate(time.Millisecond))}
 	draft.Digest = approval.StandingDigest(draft)
+	draft.ID = approval.StandingID(draft.Digest)
 	return draft, approval.FitsSource(draft, a)
 }
 

@@ -149,6 +149,7 @@ func TestASignatureThatDoesNotHoldGrantsNothing(t *testing.T) {
 	wider := g
 	wider.MaxUses = 1000
 	wider.Digest = approval.StandingDigest(wider)
+	wider.ID = approval.StandingID(wider.Digest)
 	v := s.signature(g, "ada")
 	v.Digest = wider.Digest
 	if _, err := s.Gate.Grant(t.Context(), wider, v); err == nil {

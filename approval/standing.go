@@ -86,7 +86,7 @@ func CheckStanding(g action.StandingGrant) error {
 	life := g.ExpiresAt.Sub(g.RequestedAt)
 	why := ""
 	switch {
-	case g.ID == "" || g.Tenant == "" || g.Principal == "" || g.Tool == "" || g.Nonce == "" || g.PolicyVersion == "" || len(g.Requirements) == 0:
+	case g.Tenant == "" || g.Principal == "" || g.Tool == "" || g.Nonce == "" || g.PolicyVersion == "" || len(g.Requirements) == 0:
 		why = "it does not say for whom and for what"
 	case life <= 0 || life > MaxStandingLife:
 		why = "it must end within 24 hours"
@@ -96,7 +96,7 @@ func CheckStanding(g action.StandingGrant) error {
 		why = "the arguments have too many members"
 	case g.Scope.AnyTarget && len(g.Scope.Targets) > 0:
 		why = "targets are either named or not"
-	case g.Digest != StandingDigest(g):
+	case g.Digest != StandingDigest(g) || g.ID != StandingID(g.Digest):
 		why = "its digest is of something else"
 	default:
 		why = faultOfScope(g.Scope)
@@ -296,6 +296,22 @@ func gather(out *[]Leaf, at string, v canon.Value) {
 	for _, m := range v.Members() {
 		gather(out, canon.JoinPointer(at, m.Name), m.Value)
 	}
+}
+
+// MayRevokeStanding says who may revoke a grant: whoever may sign it, operators,
+// and the person whose agent it is for. Less authority needs no second person.
+// It fails with action.ErrNotFound for another tenant, or action.ErrIneligible.
+func MayRevokeStanding(g action.StandingGrant, who action.Person) error {
+	row := Ballot(g)
+	switch {
+	case who.Tenant != g.Tenant:
+		return action.ErrNotFound
+	case !who.Active:
+		return action.ErrIneligible
+	case who.In(action.GroupOperator), isProposer(ProposerOf(row), who):
+		return nil
+	}
+	return Eligible(*row.Terms, ProposerOf(row), who)
 }
 
 // Spendable reports whether a grant still covers one more call that takes an

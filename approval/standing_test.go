@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -39,6 +40,7 @@ func like(change ...func(*action.StandingGrant)) action.StandingGrant {
 		c(&g)
 	}
 	g.Digest = approval.StandingDigest(g)
+	g.ID = approval.StandingID(g.Digest)
 	return g
 }
 
@@ -179,6 +181,39 @@ func TestEveryPartOfAStandingGrantIsSigned(t *testing.T) {
 	if approval.Digest(a) == base.Digest {
 		t.Error("a vote for a grant would be one for an action")
 	}
+}
+
+func TestAStatementIsReadBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*action.StandingGrant){
+		func(*action.StandingGrant) {}, func(g *action.StandingGrant) { g.GrantID, g.GrantDigest = "", canon.Digest{} },
+		func(g *action.StandingGrant) { g.Scope.AnyTarget, g.Scope.Targets = true, nil },
+		func(g *action.StandingGrant) { g.Scope.Sum, g.Scope.Total, g.StepUp = "", 0, true },
+	} {
+		g := like(change)
+		got, err := approval.ParseStanding(approval.StandingStatement(g))
+		if diff := cmp.Diff(g, got); err != nil || diff != "" {
+			t.Errorf("%v (-written +read):\n%s", err, diff)
+		}
+	}
+	text := string(approval.StandingStatement(like()))
+	for _, other := range []string{"", "{}", "null", " " + text, strings.Replace(text, `"v":1`, `"v":2`, 1), strings.Replace(text, "standing_grant", "grant", 1),
+		strings.Replace(text, `"maxUses":3`, `"maxUses":"3"`, 1), strings.Replace(text, "{", `{"a":1,`, 1)} {
+		if _, err := approval.ParseStanding([]byte(other)); !errors.Is(err, approval.ErrStatement) {
+			t.Errorf("%.60s: %v", other, err)
+		}
+	}
+}
+
+func FuzzParseStanding(f *testing.F) {
+	f.Add(string(approval.StandingStatement(like())))
+	f.Add(`{"kind":"standing_grant","scope":{"members":[1,{"pointer":2}],"targets":3,"sum":[]},"requirements":[[1],{}],"grant":7}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := approval.ParseStanding([]byte(text))
+		if err == nil && string(approval.StandingStatement(g)) != text {
+			t.Fatal("two texts of one grant")
+		}
+	})
 }
 
 func TestAStandingGrantIsSpentOnce(t *testing.T) {

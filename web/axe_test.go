@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/internal/needs"
 )
@@ -54,16 +55,29 @@ func showcase(t *testing.T) *bench {
 	}
 	b.gate.votes = []action.Vote{{ActionID: "act_approved", Voter: b.alice.ID, Approve: true, Method: action.MethodPassword, At: start},
 		{ActionID: "act_done", Voter: b.alice.ID, Approve: true, Method: action.MethodPasskey, At: start}}
+	b.gate.grants = []action.StandingGrant{shownGrant()}
+	b.gate.signed = []action.Vote{{ActionID: shownGrant().ID, Voter: b.alice.ID, Approve: true, Method: action.MethodPassword, Digest: shownGrant().Digest, At: start}}
 	b.gate.records = []audit.Record{{Seq: 1, ID: "rec_1", At: start, Tenant: tenant, Event: audit.ActionSuspended, Action: "act_wait", Tool: "bank.pay", By: "bob@acme",
 		From: "received", To: "pending_approval", Facts: map[string]string{"hash": strings.Repeat("0", 64)}, Commitments: map[string]string{"args": strings.Repeat("1", 64)}}}
 	return b
+}
+
+// shownGrant is a grant for calls like one that waits.
+func shownGrant() action.StandingGrant {
+	a := ordinary("act_ord1", "ls")
+	g := action.StandingGrant{Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Task: a.Task, Tool: a.Tool, Definition: a.Definition,
+		PolicyVersion: a.Decision.PolicyVersion, Source: a.ID, Scope: action.Scope{AnyTarget: true, Members: []action.MemberRule{{Pointer: "/command", Rule: action.RuleAny}}},
+		MaxUses: 5, Uses: 1, Requirements: a.Terms.Requirements, Nonce: "n", RequestedAt: start, ExpiresAt: start.Add(3600e9)}
+	g.Digest = approval.StandingDigest(g)
+	g.ID = approval.StandingID(g.Digest)
+	return g
 }
 
 // everyPage are the addresses of pages behind the login, one of each kind.
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/nowhere"}
+		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/actions/act_ord1/allow", "/grants", "/grants/" + shownGrant().ID, "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.

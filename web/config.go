@@ -35,6 +35,13 @@ type Gate interface {
 	Stops(ctx context.Context, tenant string) ([]action.Stop, error)
 	Freeze(ctx context.Context, s action.Stop) (running int, err error)
 	Unfreeze(ctx context.Context, s action.Stop) error
+	DraftGrant(ctx context.Context, tenant, source string, scope action.Scope, uses int, life time.Duration) (action.StandingGrant, error)
+	Grant(ctx context.Context, grant action.StandingGrant, v action.Vote) (action.StandingGrant, error)
+	SignGrant(ctx context.Context, tenant string, v action.Vote) (action.StandingGrant, error)
+	RevokeGrant(ctx context.Context, tenant, id, account string) (action.StandingGrant, error)
+	Grants(ctx context.Context, f action.StandingFilter) ([]action.StandingGrant, error)
+	StandingGrant(ctx context.Context, tenant, id string) (action.StandingGrant, []action.Vote, error)
+	CoveredBy(ctx context.Context, tenant, id string) (action.StandingGrant, error)
 }
 
 // People is what the pages ask of the accounts; [*auth.Accounts] is one.

@@ -30,7 +30,13 @@ func engine(t *testing.T, runs *atomic.Int32) (*verbatimtest.Fixture, *bench) {
 // engineAsking asks for the votes of some admins.
 func engineAsking(t *testing.T, runs *atomic.Int32, admins int) (*verbatimtest.Fixture, *bench) {
 	t.Helper()
-	tool, err := verbatim.Untyped(catalog.Spec{Name: "refund", Schema: []byte(refundSchema), Impact: catalog.Financial,
+	return engineOf(t, runs, catalog.Financial, policy.Decision{Effect: policy.Allow, Reason: "refunds are allowed"}, admins)
+}
+
+// engineOf has refunds of an impact, and a policy with one answer.
+func engineOf(t *testing.T, runs *atomic.Int32, impact catalog.Impact, answer policy.Decision, admins int) (*verbatimtest.Fixture, *bench) {
+	t.Helper()
+	tool, err := verbatim.Untyped(catalog.Spec{Name: "refund", Schema: []byte(refundSchema), Impact: impact, Reason: "a test says so",
 		Sentence: "Refund {amountMinor|money} for order {order}", Targets: []catalog.TargetRule{{Type: "Order", Pointer: "/order"}}},
 		execute.HandlerFunc(func(context.Context, execute.Input) (execute.Output, error) {
 			runs.Add(1)
@@ -41,10 +47,8 @@ func engineAsking(t *testing.T, runs *atomic.Int32, admins int) (*verbatimtest.F
 	}
 	clock := authtest.NewClock(verbatimtest.Start)
 	b := &bench{at: origin, clock: clock}
-	allow := policy.FromFunc("v1", func(context.Context, policy.Input) (policy.Decision, error) {
-		return policy.Decision{Effect: policy.Allow, Reason: "refunds are allowed"}, nil
-	})
-	f := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{tool}, Policy: allow,
+	asked := policy.FromFunc("v1", func(context.Context, policy.Input) (policy.Decision, error) { return answer, nil })
+	f := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{tool}, Policy: asked,
 		Approvers: []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: admins}}}}, Gate: func(c *verbatim.Config) {
 			if b.accounts, err = authtest.Accounts(c.Store.(auth.Book), clock.Now, 3); err != nil {
 				t.Fatal(err)

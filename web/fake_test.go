@@ -49,6 +49,9 @@ type fakeGate struct {
 	stops    []action.Stop
 	lifted   []action.Stop
 	settled  []action.Reconciliation
+	grants   []action.StandingGrant
+	signed   []action.Vote                   // for grants
+	covers   map[string]action.StandingGrant // by action
 }
 
 var (

@@ -69,6 +69,8 @@ type proposalView struct {
 	mayNot     bool   // because of who asks, not of the state
 	Single     bool   // the one person of a single-operator set-up
 	InPlaceOf  string // whom the person would decide for; "" for themselves
+	Covered    string // the standing grant that allowed it; "" where votes did
+	Allow      bool   // the person may allow calls like this
 	Error      string
 }
 
@@ -187,7 +189,8 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 	}
 	p.offer(s, c, read, votes)
 	s.settling(&p, c)
-	return p, nil
+	p.Allow = mayAllow(p) == ""
+	return p, s.covered(ctx, &p)
 }
 
 func (p *proposalView) deadline(s *site, a action.Action) {

@@ -138,13 +138,13 @@ func (r reading) target(t snapshot.Target) []display.Piece {
 	return display.TextMasked(t.ID, r.masks.PointersOnly())
 }
 
-// moneyPairs returns the pointers at which resolvers put an amount, each
-// with the pointer of its currency.
+// moneyPairs returns the pointers of what the catalog's sentence calls money,
+// and at which resolvers put an amount, each with the pointer of its currency.
 func (r reading) moneyPairs() map[string]string {
-	pairs := map[string]string{}
 	if r.tool == nil {
-		return pairs
+		return nil
 	}
+	pairs := display.MoneyIn(r.tool.Sentence)
 	for _, rule := range r.tool.Resolvers {
 		amount, hasAmount := rule.Into[resolve.RoleAmountMinor]
 		currency, hasCurrency := rule.Into[resolve.RoleCurrency]

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth/authtest"
 	"github.com/seed-de4804fb/verbatim/web"
@@ -83,8 +84,11 @@ func TestEveryRouteAnswersWithTheSafetyHeaders(t *testing.T) {
 
 func TestReadingRoutesAnswerAfterTheLogin(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, payment("act_1"))
+	b := newBench(t, ordinary("act_1", "ls"))
 	b.gate.records = []audit.Record{{Seq: 1, Tenant: tenant, Event: "suspended", At: start}}
+	g := shownGrant()
+	g.ID, g.Source = "act_1", "act_1" // the paths here have one id
+	b.gate.grants = []action.StandingGrant{g}
 	for _, route := range web.Routes() {
 		if route.Method != http.MethodGet || strings.HasPrefix(route.Path, "/login") {
 			continue

@@ -91,7 +91,7 @@ func safeNext(next string) string {
 		strings.ContainsAny(next, "\\\r\n\t") || strings.HasPrefix(next, "//") {
 		return "/"
 	}
-	for _, start := range []string{"/actions", "/records", "/people", "/account"} {
+	for _, start := range []string{"/actions", "/records", "/people", "/account", "/grants"} {
 		if u.Path == start || strings.HasPrefix(u.Path, start+"/") {
 			return u.String()
 		}

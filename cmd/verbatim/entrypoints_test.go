@@ -245,10 +245,11 @@ func anyN() action.Scope {
 
 // standingGrant is a grant for a call as its maker would like it: the store must refuse it.
 func standingGrant(a action.Action) action.StandingGrant {
-	g := action.StandingGrant{ID: "sta_" + a.ID, Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Tool: a.Tool,
+	g := action.StandingGrant{Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Tool: a.Tool,
 		Definition: a.Definition, PolicyVersion: a.Decision.PolicyVersion, Source: a.ID, Scope: anyN(), MaxUses: 5, Requirements: a.Terms.Requirements,
 		StepUp: true, Nonce: "n", RequestedAt: a.CreatedAt.Truncate(time.Millisecond), ExpiresAt: a.CreatedAt.Truncate(time.Millisecond).Add(time.Hour)}
 	g.Digest = approval.StandingDigest(g)
+	g.ID = approval.StandingID(g.Digest)
 	return g
 }
 

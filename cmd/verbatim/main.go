@@ -76,6 +76,7 @@ func rootCommand(s streams) *cobra.Command {
 		openCommand(s),
 		approvalsCommand(s),
 		statusCommand(s),
+		grantsCommand(s),
 		freezeCommand(s),
 		unfreezeCommand(s),
 		auditCommand(s),

@@ -75,7 +75,7 @@ func approvalsVerify(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Check exported votes, without the daemon and its store",
-		Long: "Check exported votes, without the daemon and its store. Exit code 0 says that every vote of the file is an approval\n" +
+		Long: "Check exported votes, or a standing grant with its signatures, without the daemon and its store. Exit code 0 says that every vote of the file is an approval\n" +
 			"of one approval digest, signed by a key of --key. A rejection, a key that is only claimed and whatever does not hold end with 3.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,9 +87,14 @@ func approvalsVerify(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			votes, err := checkVotes(text, pinned)
+			grant, votes, err := checkSigned(text, pinned)
 			if err != nil {
 				return &exitError{code: exitDenied, text: err.Error(), err: err}
+			}
+			if grant != nil && !wantsJSON(cmd) {
+				if err := printStatement(s.out, *grant); err != nil {
+					return err
+				}
 			}
 			return sayVotes(cmd, s, votes)
 		},
@@ -135,6 +140,19 @@ func publicKeys(paths []string) ([]any, error) {
 		}
 	}
 	return out, nil
+}
+
+// checkSigned verifies a file of votes, or of a standing grant and its votes.
+func checkSigned(text []byte, pinned []any) (*action.StandingGrant, []checkedVote, error) {
+	grant, text, err := statement(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	votes, err := checkVotes(text, pinned)
+	if err == nil && grant != nil && votes[0].Digest != grant.Digest.String() {
+		err = errors.New("the signatures are of something else than the statement")
+	}
+	return grant, votes, err
 }
 
 // checkedVote is a vote whose signature holds.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"testing"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
@@ -97,5 +98,54 @@ func TestVotesVerifyWithoutTheDaemon(t *testing.T) {
 				t.Fatalf("byte %d changed, and it verifies: %+v", i, votes)
 			}
 		}
+	}
+}
+
+func TestAStandingGrantVerifiesWithoutTheDaemon(t *testing.T) {
+	t.Parallel()
+	server, err := keys.NewSigner(keys.Votes, make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	grant := func(uses int) action.StandingGrant {
+		g := action.StandingGrant{Tenant: "acme", Principal: "user:pat", Agent: "helper", Tool: "bank.pay", PolicyVersion: "p.1", Source: "act_1",
+			Scope: action.Scope{AnyTarget: true, Members: []action.MemberRule{{Pointer: "/to", Rule: action.RuleEqual, Value: `"V1"`}}}, MaxUses: uses,
+			Requirements: []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 1}}}}, Nonce: "n", RequestedAt: at, ExpiresAt: at.Add(time.Hour)}
+		g.Digest = approval.StandingDigest(g)
+		g.ID = approval.StandingID(g.Digest)
+		return g
+	}
+	signed := func(g action.StandingGrant, approve bool) []byte {
+		v := action.Vote{Voter: "acc_1", Approve: approve, Digest: g.Digest, Nonce: "00ff"}
+		return append(server.Sign(approval.PayloadType, approval.VotePayload(v)).JSON(), '\n')
+	}
+	pinned := []any{server.Public()[0]}
+	file := func(g action.StandingGrant, votes []byte) []byte {
+		return append(append(approval.StandingStatement(g), '\n'), votes...)
+	}
+	good := file(grant(3), signed(grant(3), true))
+	got, votes, err := checkSigned(good, pinned)
+	if err != nil || got == nil || got.ID != grant(3).ID || votes[0].Vote != "approve" || !votes[0].Trusted {
+		t.Fatalf("%+v, %+v, %v", got, votes, err)
+	}
+	for i := range good {
+		changed := bytes.Clone(good)
+		changed[i] ^= 1
+		if got, _, err := checkSigned(changed, pinned); err == nil {
+			t.Fatalf("byte %d changed, and it verifies: %+v", i, got)
+		}
+	}
+	for name, text := range map[string][]byte{
+		"a wider statement over the same signatures": file(grant(1000), signed(grant(3), true)),
+		"a statement that nobody signed":             append(approval.StandingStatement(grant(3)), '\n'),
+		"a grant that no store would keep":           file(grant(0), signed(grant(0), true)),
+	} {
+		if _, _, err := checkSigned(text, pinned); err == nil {
+			t.Errorf("%s verifies", name)
+		}
+	}
+	if _, votes, err := checkSigned(file(grant(3), signed(grant(3), false)), pinned); err != nil || votes[0].Vote != "reject" {
+		t.Errorf("a rejection of a grant: %+v, %v", votes, err)
 	}
 }

@@ -191,6 +191,24 @@ func (c *Client) Stops(ctx context.Context) (out Stops, err error) {
 	return out, read(body, err, &out)
 }
 
+// Grants lists standing grants, newest first, at most limit.
+func (c *Client) Grants(ctx context.Context, limit int) (out Grants, err error) {
+	body, err := c.get(ctx, "/v1/grants", url.Values{"limit": {strconv.Itoa(limit)}})
+	return out, read(body, err, &out)
+}
+
+// SignedGrant returns a standing grant with its signatures.
+func (c *Client) SignedGrant(ctx context.Context, id string) (out SignedGrant, err error) {
+	body, err := c.get(ctx, "/v1/grants/"+url.PathEscape(id), nil)
+	return out, read(body, err, &out)
+}
+
+// RevokeGrant ends a standing grant for a person.
+func (c *Client) RevokeGrant(ctx context.Context, id string, by GrantRevocation) (out Grant, err error) {
+	body, err := c.post(ctx, "/v1/grants/"+url.PathEscape(id)+"/revoke", by)
+	return out, read(body, err, &out)
+}
+
 // Freeze stops what f names.
 func (c *Client) Freeze(ctx context.Context, f Freezing) (out Frozen, err error) {
 	body, err := c.post(ctx, "/v1/freeze", f)

@@ -132,7 +132,7 @@ func (s *Store) RevokeGrant(ctx context.Context, tenant, id, account string) (ac
 		}
 		who, err := person(t.conn, account, t.now)
 		if err == nil {
-			err = verbs.MayRevokeStanding(g, who)
+			err = approval.MayRevokeStanding(g, who)
 		}
 		if err == nil && !g.RevokedAt.IsZero() {
 			err = action.ErrState

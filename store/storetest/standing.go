@@ -42,16 +42,17 @@ func (b *bench) paying(amount int, change ...func(*action.Action)) action.Action
 // memo, three times within the hour.
 func (b *bench) like(a action.Action, change ...func(*action.StandingGrant)) action.StandingGrant {
 	now := b.clock.read().Truncate(time.Millisecond)
-	g := action.StandingGrant{ID: fmt.Sprintf("sta_%d", b.next()), Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Task: a.Task,
+	g := action.StandingGrant{Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent, Owner: a.Owner, Task: a.Task,
 		Tool: a.Tool, Definition: a.Definition, PolicyVersion: a.Decision.PolicyVersion, Source: a.ID, MaxUses: 3,
 		Requirements: a.Terms.Requirements, StepUp: a.Terms.StepUp, RequestedAt: now, ExpiresAt: now.Add(time.Hour),
 		Scope: action.Scope{Targets: a.Targets, Sum: "/amount", Total: 900, Members: []action.MemberRule{
 			{Pointer: "/amount", Rule: action.RuleMost, Value: "500"}, {Pointer: "/memo", Rule: action.RuleAny}, {Pointer: "/to", Rule: action.RuleEqual, Value: `"V1"`}}}}
-	g.Nonce = "n " + g.ID
+	g.Nonce = fmt.Sprintf("n %d", b.next())
 	for _, c := range change {
 		c(&g)
 	}
 	g.Digest = approval.StandingDigest(g)
+	g.ID = approval.StandingID(g.Digest)
 	return g
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
-	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
@@ -40,21 +39,6 @@ func AdmitStanding(g action.StandingGrant, v action.Vote, who action.Person, now
 		return action.ErrState
 	}
 	return Admit(approval.Ballot(g), v, who, now)
-}
-
-// MayRevokeStanding says who may revoke: whoever may sign the grant, operators,
-// and the person whose agent it is for. Less authority needs no second person.
-func MayRevokeStanding(g action.StandingGrant, who action.Person) error {
-	row := approval.Ballot(g)
-	if err := MayAct(row, who); err != nil {
-		return err
-	}
-	for _, id := range []string{who.ID, who.Principal} {
-		if id != "" && (id == g.Owner || id == g.Principal) {
-			return nil
-		}
-	}
-	return mayRevoke(row, who)
 }
 
 // Cover approves a pending row by a standing grant in the place of votes.
@@ -134,28 +118,9 @@ func StandingPlace(g action.StandingGrant) keys.Place {
 }
 
 // ParseScope reads what approval.ScopeText wrote.
-func ParseScope(text string, to *action.Scope) error {
-	v, err := canon.Decode([]byte(text), canon.Options{Exact: true})
-	if err != nil {
-		return fmt.Errorf("%w: scope", ErrTampered)
-	}
-	members, _ := v.Get("members")
-	for _, m := range members.Elements() {
-		to.Members = append(to.Members, action.MemberRule{Pointer: member(m, "pointer"), Rule: member(m, "rule"), Value: member(m, "value")})
-	}
-	on, _ := v.Get("targets")
-	if to.AnyTarget = on.IsNull(); !to.AnyTarget {
-		if err := ParseTargets(string(on.Canonical()), &to.Targets); err != nil {
-			return err
-		}
-	}
-	if sum, _ := v.Get("sum"); !sum.IsNull() {
-		total, _ := sum.Get("total")
-		to.Sum = member(sum, "pointer")
-		to.Total, _ = total.Int64()
-	}
-	if approval.ScopeText(*to) != text {
-		return fmt.Errorf("%w: scope", ErrTampered)
+func ParseScope(text string, to *action.Scope) (err error) {
+	if *to, err = approval.ParseScope(text); err != nil {
+		return fmt.Errorf("%w: %w", ErrTampered, err)
 	}
 	return nil
 }

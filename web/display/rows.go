@@ -280,3 +280,9 @@ func (r Reader) Notes(args canon.Value, pairs map[string]string, rows []Row, m M
 	}
 	return notes
 }
+
+// Member shows one member by itself: its name as a path, and its value.
+func Member(pointer string, v canon.Value, m Masks) (name []Piece, value Cell) {
+	t := table{before: m, masks: m.PointersOnly()}
+	return t.name(pointer), cell(pointer, side{v: v, present: true}, t.masks)
+}

@@ -59,6 +59,27 @@ func (w *writer) fill(place string, args canon.Value, m Masks) bool {
 	}
 }
 
+// MoneyIn lists the members that a template shows as money, each with the
+// pointer of its currency.
+func MoneyIn(template string) map[string]string {
+	pairs := map[string]string{}
+	for rest := template; ; {
+		_, after, open := strings.Cut(rest, "{")
+		place, next, closed := strings.Cut(after, "}")
+		if !open || !closed {
+			return pairs
+		}
+		if name, format, _ := strings.Cut(place, "|"); strings.TrimSpace(format) == "money" {
+			pointer := strings.TrimSpace(name)
+			if !strings.HasPrefix(pointer, "/") {
+				pointer = canon.JoinPointer("", pointer)
+			}
+			pairs[pointer] = canon.JoinPointer(pointer[:strings.LastIndexByte(pointer, '/')], "currency")
+		}
+		rest = next
+	}
+}
+
 // inSentence writes a value. Strings stand in typographic quotes, so that
 // their end is seen; longer ones are named by their length.
 func (w *writer) inSentence(v canon.Value, pointer string, m Masks) bool {
