@@ -116,22 +116,27 @@ func catalogShowCommand(s streams) *cobra.Command {
 
 // importOptions say what to list and where to write.
 type importOptions struct {
-	name  string
-	trust bool
-	write bool
+	name    string
+	trust   bool
+	write   bool
+	openapi string // a document instead of a server; "" for none
 }
 
 func catalogImportCommand(s streams) *cobra.Command {
 	var o importOptions
 	c := &cobra.Command{
-		Use:   "import [flags] -- COMMAND [ARG...]",
-		Short: "Write a first catalog from a live MCP server",
+		Use:   "import [flags] (--openapi FILE | -- COMMAND [ARG...])",
+		Short: "Write a first catalog from a live MCP server or an OpenAPI document",
 		Long: "Start an MCP server, list its tools and print a catalog with every definition\npinned. Every tool is high-impact until you say otherwise; guesses stand as\ncomments that begin with \"TODO:\". No tool is called.\n\n" +
-			"With --write the tools are added to the home's catalog file; entries that are\nthere stay as they are.",
-		Example: "  verbatim catalog import -- npx -y @modelcontextprotocol/server-filesystem /srv/files > catalog.yaml",
+			"With --write the tools are added to the home's catalog file; entries that are\nthere stay as they are.\n\n" +
+			"With --openapi nothing is started: the operations of an OpenAPI document, 3.0 or\n3.1, JSON or YAML, become tools of the server that --name says. What is left out\nis told on standard error.",
+		Example: "  verbatim catalog import -- npx -y @modelcontextprotocol/server-filesystem /srv/files > catalog.yaml\n  verbatim catalog import --openapi billing.yaml --name billing --write",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("catalog import needs a command after --")
+			if (len(args) == 0) == (o.openapi == "") {
+				return usage("catalog import needs a command after --, or --openapi")
+			}
+			if o.openapi != "" {
+				return importOpenAPI(cmd, s, o)
 			}
 			return importCatalog(cmd, s, o, args)
 		},
@@ -139,6 +144,7 @@ func catalogImportCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&o.name, "name", "", "name of the server in the catalog (default: from the command)")
 	c.Flags().BoolVar(&o.trust, "trust-read-hints", false, "take the server's word for which tools only read")
 	c.Flags().BoolVar(&o.write, "write", false, "add the tools to the home's catalog file")
+	c.Flags().StringVar(&o.openapi, "openapi", "", "an OpenAPI document whose operations become tools")
 	return c
 }
 
@@ -153,6 +159,11 @@ func importCatalog(cmd *cobra.Command, s streams, o importOptions, command []str
 	if err != nil {
 		return err
 	}
+	return o.written(cmd, s, listed)
+}
+
+// written prints the catalog of tools, or adds them to the home's.
+func (o importOptions) written(cmd *cobra.Command, s streams, listed []wire.Tool) error {
 	if o.write {
 		return o.extendHome(cmd, s, listed)
 	}

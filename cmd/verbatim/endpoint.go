@@ -159,6 +159,10 @@ func behind(name string, declared config.Server, log *slog.Logger, check func(ga
 	if s.Prompts, err = patterns(declared.Prompts); err != nil {
 		return s, fmt.Errorf("prompts: %w", err)
 	}
+	if declared.OpenAPI != nil {
+		s.Dial, err = service(declared)
+		return s, err
+	}
 	if declared.URL == "" {
 		command := gate.Command{Path: declared.Command, Args: declared.Args, Env: environment(os.Environ(), declared), Dir: declared.Dir}
 		s.Dial = func(ctx context.Context) (hub.Transport, error) {

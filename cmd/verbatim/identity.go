@@ -28,6 +28,9 @@ func declaredIdentity(d config.Server, env []string, dir string) canon.Digest {
 	}
 	slices.Sort(inherited)
 	texts = append(append(texts, "inherited"), inherited...)
+	if d.OpenAPI != nil {
+		texts = append(texts, "openapi", d.KeyHeader)
+	}
 	if d.Credential != nil {
 		c := *d.Credential
 		if c.OAuth != nil {

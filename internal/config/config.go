@@ -72,6 +72,14 @@ type Server struct {
 	Credential *Credential // the gateway's own, for a URL; nil sends none
 	CA         *string     // file of certificates that vouch for the URL's server; nil: the system's alone
 
+	// OpenAPI is a file that describes a plain HTTP service at the URL: its
+	// operations are the tools. nil means an MCP server.
+	OpenAPI *string
+	// KeyHeader is the header that takes idempotency keys, for operations that
+	// declare none; "" if there is none.
+	KeyHeader string
+	Networks  []string // that such a service may be in although they are not public
+
 	// Resources are patterns of URIs and Prompts of names that clients of the
 	// endpoint may use. None means none.
 	Resources []string
@@ -215,8 +223,10 @@ func (c Config) files() []*string {
 				out = append(out, &o.Secret.File, &o.Subject.File)
 			}
 		}
-		if s.CA != nil {
-			out = append(out, s.CA)
+		for _, file := range []*string{s.CA, s.OpenAPI} {
+			if file != nil {
+				out = append(out, file)
+			}
 		}
 	}
 	if c.TLS != nil {

@@ -24,7 +24,7 @@ func (r *reader) servers(n *yaml.Node, at string) map[string]Server {
 
 func (r *reader) server(n *yaml.Node, at string) Server {
 	s := Server{Start: DefaultStart}
-	var ca string
+	var ca, openapi string
 	r.object(n, at, map[string]field{
 		"command":    words(&s.Command),
 		"dir":        words(&s.Dir),
@@ -35,6 +35,9 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 		"credential": func(r *reader, n *yaml.Node, at string) { s.Credential = r.credential(n, at) },
 		"ca":         words(&ca),
 		"audience":   words(&s.Audience),
+		"openapi":    words(&openapi),
+		"keyHeader":  words(&s.KeyHeader),
+		"networks":   func(r *reader, n *yaml.Node, at string) { s.Networks = r.list(n, at) },
 		"start":      duration(&s.Start, MinStart, MaxStart),
 		"resources":  func(r *reader, n *yaml.Node, at string) { s.Resources = r.list(n, at) },
 		"prompts":    func(r *reader, n *yaml.Node, at string) { s.Prompts = r.list(n, at) },
@@ -45,7 +48,14 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 	if len(s.Audience) > maxAudience {
 		r.fault(n, join(at, "audience"), "is at most %d bytes", maxAudience)
 	}
+	if openapi != "" {
+		s.OpenAPI = &openapi
+	}
 	switch {
+	case s.OpenAPI == nil && (s.KeyHeader != "" || s.Networks != nil):
+		r.fault(n, at, "keyHeader and networks are for a service with openapi")
+	case s.OpenAPI != nil && (s.URL == "" || s.Resources != nil || s.Prompts != nil || s.Audience != ""):
+		r.fault(n, at, "a service with openapi has a url, and neither resources, prompts nor audience")
 	case s.Command == "" && s.URL == "":
 		r.fault(n, join(at, "command"), "is needed, or url")
 	case s.URL == "" && (s.Credential != nil || s.CA != nil):

@@ -122,7 +122,7 @@ func libraries() []Library {
 		{"github.com/jackc/pgx/v5", []string{"store/postgres/...", "catalog/pgtable", "internal/pgtest"}},
 		{"github.com/modelcontextprotocol/go-sdk", []string{"internal/demo"}}, // its bank and its agent
 		{"github.com/google/go-cmp", []string{"store/storetest"}},
-		{"go.yaml.in/yaml/v3", []string{"catalog/yamlfile", "internal/config/..."}},
+		{"go.yaml.in/yaml/v3", []string{"catalog/yamlfile", "catalog/openapi", "internal/config/..."}},
 		{"golang.org/x/crypto", []string{"auth/..."}},
 		{"golang.org/x/mod", []string{"audit", "internal/daemon"}},
 		{"golang.org/x/net/idna", []string{"schema", "resolve", "catalog"}},

@@ -3,6 +3,7 @@ package netguard
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,6 +12,30 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/internal/publicnet"
 )
+
+// Transport makes round trips to one configured server, under the same rules
+// as a fetch: only public addresses and those in listed networks, plain HTTP
+// to listed ones only, no proxy, no redirect, nothing packed, and each request
+// on a connection of its own, so that none is sent twice. It has no time limit
+// but that of each request's context. It fails with [ErrURL] for an address
+// that it would not go to.
+func Transport(base string, networks []netip.Prefix, roots *x509.CertPool) (http.RoundTripper, error) {
+	c, err := New(Options{Networks: networks, Roots: roots})
+	if err != nil {
+		return nil, err
+	}
+	u, err := c.parse(base)
+	if err != nil {
+		return nil, err
+	}
+	by := c.secure
+	if u.Scheme == "http" {
+		by = c.plain
+	}
+	t := by.Transport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 0 // an answer comes when the tool is done
+	return t, nil
+}
 
 // newHTTP makes a client that dials by the guard alone. Compression is off:
 // the limit of size would be one of packed bytes for some readers.
