@@ -37,7 +37,7 @@ type decider struct {
 	now    time.Time
 }
 
-func payTool(t *testing.T, name string) *catalog.Tool {
+func payTool(t testing.TB, name string) *catalog.Tool {
 	t.Helper()
 	tool, err := catalog.Define(catalog.Spec{Name: name, Schema: []byte(paySchema), Impact: catalog.Ordinary, Reason: "a test"})
 	if err != nil {
@@ -47,7 +47,7 @@ func payTool(t *testing.T, name string) *catalog.Tool {
 }
 
 // newDecider loads the policies for the tools; calls go to the first.
-func newDecider(t *testing.T, policies string, tools ...*catalog.Tool) *decider {
+func newDecider(t testing.TB, policies string, tools ...*catalog.Tool) *decider {
 	t.Helper()
 	engine, err := cedar.Load(map[string][]byte{"pay.cedar": []byte(policies)}, tools, cedar.Options{})
 	if err != nil {
@@ -216,6 +216,18 @@ func TestDecide(t *testing.T) {
 	bar(more <= 3, "100 policies take %.1fx the time of ten, bar 3x", more)
 	wide := named(figures, "verbatim, 1,000 policies for as many tools").ratio(named(figures, "verbatim, one policy"))
 	bar(wide <= 1.5, "1,000 policies for as many tools take %.1fx the time of one, bar 1.5x", wide)
+}
+
+// BenchmarkDecide is the whole decision with ten policies, for profiles.
+func BenchmarkDecide(b *testing.B) {
+	raw := []byte(payShort)
+	d := newDecider(b, policies("pay", 10), payTool(b, "pay"))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := d.decide(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // manyTools has one policy for each of n tools.

@@ -1,6 +1,9 @@
 package canon
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // canonical reads a text that is the RFC 8785 form of an object that [Check]
 // accepts, where it stands: without white space, with numbers as they are
@@ -9,6 +12,11 @@ import "strings"
 type canonical struct {
 	text string
 	pos  int
+	bare bool // the text has no backslash: the next quote ends a string
+}
+
+func canonicalText(text string) canonical {
+	return canonical{text: text, bare: strings.IndexByte(text, '\\') < 0}
 }
 
 // Pick reads members of the object in text, which must be canonical, as
@@ -17,7 +25,7 @@ type canonical struct {
 // differ. It reports false if it cannot tell; [DecodeText] can.
 func Pick(text string, names []string, out []Value) bool {
 	clear(out)
-	c := canonical{text: text}
+	c := canonicalText(text)
 	if !c.take('{') || c.take('}') {
 		return len(text) == 2
 	}
@@ -68,6 +76,14 @@ func (c *canonical) quoted() (part string, plain, ok bool) {
 	if start > len(c.text) || c.text[c.pos] != '"' {
 		return "", false, false
 	}
+	if c.bare {
+		end := quoteFrom(c.text, start)
+		if end >= len(c.text) || c.text[end] != '"' {
+			return "", false, false
+		}
+		c.pos = end + 1
+		return c.text[start:end], true, true
+	}
 	end := afterText(c.text, start)
 	if end < len(c.text) && c.text[end] == '"' {
 		c.pos = end + 1
@@ -81,6 +97,19 @@ func (c *canonical) quoted() (part string, plain, ok bool) {
 	}
 	c.pos = end + 1
 	return c.text[start:end], false, true
+}
+
+// quoteFrom is afterText where there are no backslashes.
+func quoteFrom(s string, i int) int {
+	for ; len(s)-i >= 8; i += 8 {
+		w := word(s, i)
+		other := w ^ '"'*lowBits
+		// The lowest bit is right, as in ending.
+		if stop := ((w-' '*lowBits)&^w | (other-lowBits)&^other) & highBits; stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	return afterText(s, i)
 }
 
 // skip moves behind the value that is next.
@@ -147,7 +176,7 @@ const someNames = 14
 // map[string]any, []any, string, bool, nil, and float64, or int64 where the
 // number is an integer. It reports false if it cannot; [DecodeText] can.
 func GoObject(text string) (map[string]any, bool) {
-	c := canonical{text: text}
+	c := canonicalText(text)
 	if !c.take('{') {
 		return nil, false
 	}

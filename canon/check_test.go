@@ -265,31 +265,46 @@ func TestDraftTrustsOnlyWhatIsSound(t *testing.T) {
 		more  []canon.Member
 		sound bool
 	}{
-		"nothing new":              {old, b.Value, nil, true},
-		"one more":                 {old, b.Value, []canon.Member{member("d", canon.StringValue("y"))}, true},
-		"a decoded one":            {old, b.Value, []canon.Member{member("d", old)}, true},
-		"another value":            {old, canon.BoolValue(true), nil, true},
-		"an inexact number":        {old, inexact.At(1), nil, true},
-		"an inexact array":         {old, inexact, nil, true},
-		"a name twice":             {old, b.Value, []canon.Member{member("a", canon.NullValue())}, false},
-		"a new name twice":         {old, b.Value, []canon.Member{member("d", canon.NullValue()), member("d", canon.NullValue())}, false},
-		"a name that is no text":   {old, b.Value, []canon.Member{member("\xff", canon.NullValue())}, false},
-		"a string that is no text": {old, b.Value, []canon.Member{member("d", canon.StringValue("\xff"))}, false},
-		"no value":                 {old, b.Value, []canon.Member{member("d", canon.Value{})}, false},
-		"a built value":            {old, b.Value, []canon.Member{member("d", built)}, false},
-		"a built value inside":     {old, built, nil, false},
-		"of a built value":         {canon.ObjectValue(a, b), b.Value, nil, false},
+		"nothing new":                          {old, b.Value, nil, true},
+		"one more":                             {old, b.Value, []canon.Member{member("d", canon.StringValue("y"))}, true},
+		"a decoded one":                        {old, b.Value, []canon.Member{member("d", old)}, true},
+		"another value":                        {old, canon.BoolValue(true), nil, true},
+		"an inexact number":                    {old, inexact.At(1), nil, true},
+		"an inexact array":                     {old, inexact, nil, true},
+		"a name twice":                         {old, b.Value, []canon.Member{member("a", canon.NullValue())}, false},
+		"a name out of order":                  {old, b.Value, []canon.Member{member("aa", canon.NullValue())}, false},
+		"names that begin alike":               {old, b.Value, []canon.Member{member("c2345678", a.Value), member("c23456789", a.Value), member("c23456789\x00", a.Value)}, true},
+		"names that begin alike, not in order": {old, b.Value, []canon.Member{member("c23456789", a.Value), member("c2345678", a.Value)}, false},
+		"names with escapes":                   {old, b.Value, []canon.Member{member("c\n", canon.StringValue("\t\"")), member("c\"", b.Value)}, true},
+		"names by UTF-16":                      {old, b.Value, []canon.Member{member("\U0001F600", a.Value), member("\uFB33", a.Value)}, true},
+		"names by UTF-8 only":                  {old, b.Value, []canon.Member{member("\uFB33", a.Value), member("\U0001F600", a.Value)}, false},
+		"a new name twice":                     {old, b.Value, []canon.Member{member("d", canon.NullValue()), member("d", canon.NullValue())}, false},
+		"a name that is no text":               {old, b.Value, []canon.Member{member("\xff", canon.NullValue())}, false},
+		"a string that is no text":             {old, b.Value, []canon.Member{member("d", canon.StringValue("\xff"))}, false},
+		"no value":                             {old, b.Value, []canon.Member{member("d", canon.Value{})}, false},
+		"a built value":                        {old, b.Value, []canon.Member{member("d", built)}, false},
+		"a built value inside":                 {old, built, nil, false},
+		"of a built value":                     {canon.ObjectValue(a, b), b.Value, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plain := append([]canon.Member{a, member("b", tc.set)}, tc.more...)
 			for _, room := range []int{0, len(tc.more), 5, 12, 40} {
 				var d canon.Draft
-				d.Begin(tc.from, room)
-				d.Set(1, tc.set)
+				d.Rebuild(tc.from, room)
+				ready := []canon.Ready{canon.MakeReady("a", canon.Value{}), canon.MakeReady("b", tc.set)}
+				d.Take(0, &ready[0])
+				d.Put(&ready[1])
 				for _, m := range tc.more {
-					d.Add(m.Name, m.Value)
+					r := canon.MakeReady(m.Name, m.Value)
+					d.Put(&r)
 				}
+				agree(t, d.Value(), canon.ObjectValue(plain...), tc.sound)
+			}
+			if len(tc.more) == 0 {
+				var d canon.Draft
+				d.Begin(tc.from)
+				d.Set(1, tc.set)
 				agree(t, d.Value(), canon.ObjectValue(plain...), tc.sound)
 			}
 			if diff := cmp.Diff(`{"a":1,"b":{"c":"x"}}`, string(old.Canonical())); diff != "" {
@@ -326,13 +341,13 @@ func TestDraftOfAnArray(t *testing.T) {
 	if d.Begun() {
 		t.Error("the zero draft has begun")
 	}
-	d.Begin(old, 0)
+	d.Begin(old)
 	d.Set(1, canon.ArrayValue(canon.ArrayValue()))
 	v := d.Value()
 	if got := string(v.Canonical()) + string(old.Canonical()); got != `[1,[[]],"x"][1,[2],"x"]` || v.Decoded() || d.Begun() {
 		t.Errorf("got %s, decoded %t, begun %t", got, v.Decoded(), d.Begun())
 	}
-	d.Begin(old, 0)
+	d.Begin(old)
 	d.Set(1, old.At(2))
 	if v = d.Value(); !v.Decoded() || canon.Check(v) != nil {
 		t.Error("a sound element does not count")
@@ -349,7 +364,7 @@ func TestDraftsOfDraftsStayBounded(t *testing.T) {
 	}
 	for range 40 {
 		var d canon.Draft
-		d.Begin(v, 0)
+		d.Begin(v)
 		d.Set(0, v)
 		d.Set(1, v)
 		v = d.Value()

@@ -37,6 +37,14 @@ func escapes(w uint64) uint64 {
 	return ^((quote + 0x7F*lowBits) & (slash + 0x7F*lowBits)) & highBits
 }
 
+// escapesAmong is escapes for any w: where a byte is 0, adding leaves its highest
+// bit alone.
+func escapesAmong(w uint64) uint64 {
+	quote := w ^ '"'*lowBits
+	slash := w ^ '\\'*lowBits
+	return ^((quote&^highBits + 0x7F*lowBits | quote) & (slash&^highBits + 0x7F*lowBits | slash)) & highBits
+}
+
 // text copies the string whose quote is at p. It writes eight bytes at once,
 // of which those behind the plain ones are overwritten.
 func (d *Decoder) text(p, o int) (int, int) {

@@ -140,6 +140,7 @@ func (d *scanner) begin(text string, opt Options) {
 		d.trust = exact
 	}
 	d.dirty = !utf8.ValidString(text)
+	d.bare = strings.IndexByte(text, '\\') < 0
 	d.mem.expect(text)
 	room := d.mem.reserve()
 	if d.elems == nil {

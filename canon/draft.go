@@ -2,28 +2,88 @@ package canon
 
 import "unicode/utf8"
 
-// Draft is a copy of an array or object in the making: some values differ, and
-// an object has members more. The zero Draft has not begun. If v counts as
-// decoded and all that is new is sound as well, so does the result: see
-// [Value.Decoded].
+// Draft is an array or object in the making, after one that is there: a copy in
+// which some values differ ([Draft.Begin]), or an object with other members
+// ([Draft.Rebuild]). The zero Draft has not begun. If the value that it comes
+// from counts as decoded and all that is new is sound as well, so does the
+// result: see [Value.Decoded].
 type Draft struct {
 	kids *children
+	from *children
+	part uint64 // of the name that was put in last
 }
 
 // Begun reports whether the draft has a copy.
 func (d *Draft) Begun() bool { return d.kids != nil }
 
-// Begin copies what is in v, an array or object, with room for more members.
-func (d *Draft) Begin(v Value, more int) {
-	members := v.members()
-	if d.kids = roomy(len(members) + more); d.kids == nil {
-		d.kids = &children{members: make([]Member, 0, len(members)+more)}
-	}
-	d.kids.members = append(d.kids.members, members...)
+// Begin copies what is in v, an array or object.
+func (d *Draft) Begin(v Value) {
 	if v.Kind() == Array {
-		d.kids.elems = v.Elements()
+		d.kids = &children{elems: v.Elements()}
+	} else {
+		d.start(v, v.Len())
+		d.kids.members = append(d.kids.members, v.members()...)
 	}
-	d.kids.kind, d.kids.extent = v.Kind(), v.kids.extent
+	d.kids.kind, d.kids.extent, d.kids.form = v.Kind(), v.kids.extent, v.kids.form
+}
+
+// Rebuild begins an object with about n members, after the object v. It gets
+// them from [Draft.Take] and [Draft.Put], in the order of their names (RFC 8785
+// §3.2.3); otherwise the result does not count as decoded.
+func (d *Draft) Rebuild(v Value, n int) {
+	d.start(v, n)
+	d.kids.kind, d.kids.extent, d.kids.form = Object, v.kids.extent, ordered|bare
+}
+
+func (d *Draft) start(v Value, n int) {
+	d.from = v.kids
+	if d.kids = roomy(n); d.kids == nil {
+		d.kids = &children{members: make([]Member, 0, n)}
+	}
+}
+
+// Ready is a member that is put into many drafts, and was looked at once.
+type Ready struct {
+	name  string
+	value Value
+	known extent // of the value
+	part  uint64 // of the name
+	form  form
+	valid bool // the name is UTF-8
+}
+
+// MakeReady looks at a name and at the value that mostly goes with it; the
+// invalid Value stands for none.
+func MakeReady(name string, v Value) Ready {
+	r := Ready{name: name, value: v, known: v.known(), part: part(name), valid: utf8.ValidString(name)}
+	if r.valid && isBare(name) {
+		r.form = bare
+	}
+	if v.Kind() == String && r.known.trust == exact && isBare(v.text) {
+		r.value = bareValue(v.text)
+	}
+	return r
+}
+
+// Take puts in the value of member i of the object that the draft comes from,
+// under the name of r.
+func (d *Draft) Take(i int, r *Ready) { d.place(r, d.from.members[i].Value) }
+
+// Put puts in the member that r is.
+func (d *Draft) Put(r *Ready) {
+	d.place(r, r.value)
+	d.kids.extend(r.known)
+}
+
+// place puts a name behind the others.
+func (d *Draft) place(r *Ready, x Value) {
+	k := d.kids
+	k.form &= r.form | ordered
+	if n := len(k.members); n > 0 && d.part >= r.part && (d.part > r.part || compareNames(k.members[n-1].Name, r.name) >= 0) || !r.valid {
+		k.trust = untrusted
+	}
+	d.part = r.part
+	k.members = append(k.members, Member{r.name, x})
 }
 
 // A container with a few members is one allocation.
@@ -80,32 +140,10 @@ func (d *Draft) Set(i int, x Value) {
 	d.kids.extend(x.known())
 }
 
-// Add puts a member behind those of an object.
-func (d *Draft) Add(name string, x Value) {
-	k := d.kids
-	if k.trust > untrusted && (!utf8.ValidString(name) || hasName(k.members, name)) {
-		k.trust = untrusted
-	}
-	k.members = append(k.members, Member{name, x})
-	k.extend(x.known())
-}
-
-// hasName looks at the last letters first: names of one length often differ
-// there.
-func hasName(members []Member, name string) bool {
-	for i := range members {
-		other := members[i].Name
-		if len(other) == len(name) && (name == "" || other[len(name)-1] == name[len(name)-1] && other == name) {
-			return true
-		}
-	}
-	return false
-}
-
 // Value ends the draft.
 func (d *Draft) Value() Value {
 	v := Value{kids: d.kids}
-	d.kids = nil
+	*d = Draft{}
 	return v
 }
 

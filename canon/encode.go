@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -17,6 +16,9 @@ func (v Value) AppendTo(dst []byte) []byte {
 	case Bool, Number:
 		return append(dst, v.text...)
 	case String:
+		if v.kids == &bareText {
+			return appendBare(dst, v.text)
+		}
 		return appendString(dst, v.text)
 	case Array:
 		return appendArray(dst, v.elems())
@@ -44,19 +46,40 @@ func appendArray(dst []byte, elems []Value) []byte {
 // appendObject writes the members sorted by the UTF-16 code units of their
 // names (RFC 8785 §3.2.3).
 func appendObject(dst []byte, kids *children) []byte {
-	members := kids.members
 	if kids.trust == untrusted {
-		members = validNames(members)
+		return appendUntrusted(dst, validNames(kids.members))
 	}
+	var few [fewNames]int32
+	var order []int32
+	if kids.form&ordered == 0 {
+		order = sortNames(few[:0], kids.members)
+	}
+	dst = append(dst, '{')
+	for at := range kids.members {
+		m := &kids.members[nth(order, at)]
+		if at > 0 {
+			dst = append(dst, ',')
+		}
+		if kids.form&bare != 0 {
+			dst = appendBare(dst, m.Name)
+		} else {
+			dst = appendString(dst, m.Name)
+		}
+		dst = append(dst, ':')
+		dst = m.Value.AppendTo(dst)
+	}
+	return append(dst, '}')
+}
+
+// appendUntrusted writes members of which two may have the same name, of which
+// the first stays.
+func appendUntrusted(dst []byte, members []Member) []byte {
 	var few [fewNames]int32
 	order := sortNames(few[:0], members)
 	dst = append(dst, '{')
 	for at := range members {
-		i := at
-		if order != nil {
-			i = int(order[at])
-		}
-		if kids.trust == untrusted && at > 0 && members[i].Name == members[before(order, at)].Name {
+		i := nth(order, at)
+		if at > 0 && members[i].Name == members[nth(order, at-1)].Name {
 			continue
 		}
 		if at > 0 {
@@ -67,140 +90,6 @@ func appendObject(dst []byte, kids *children) []byte {
 		dst = members[i].Value.AppendTo(dst)
 	}
 	return append(dst, '}')
-}
-
-func before(order []int32, at int) int {
-	if order == nil {
-		return at - 1
-	}
-	return int(order[at-1])
-}
-
-// sortNames returns the order in which to write members, in the memory of
-// order if it fits; nil means that they are in order. Equal names stay in
-// document order.
-func sortNames(order []int32, members []Member) []int32 {
-	if len(members) > cap(order) {
-		return sortManyNames(members)
-	}
-	var parts [fewNames]uint64
-	sorted := true
-	for i := range members {
-		parts[i] = part(members[i].Name)
-		if i > 0 && parts[i] <= parts[i-1] && sorted {
-			sorted = parts[i] == parts[i-1] && compareNames(members[i-1].Name, members[i].Name) <= 0
-		}
-	}
-	if sorted {
-		return nil
-	}
-	if ranked(order[:len(members)], parts[:len(members)]) {
-		return order[:len(members)]
-	}
-	for i := range members {
-		at := len(order)
-		order = append(order, int32(i))
-		for ; at > 0; at-- {
-			j := order[at-1]
-			if parts[j] < parts[i] || parts[j] == parts[i] && compareNames(members[j].Name, members[i].Name) <= 0 {
-				break
-			}
-			order[at] = j
-		}
-		order[at] = int32(i)
-	}
-	return order
-}
-
-// ranked writes the order of parts that differ, and reports false if two are
-// the same. It compares each with all, because that needs no jump that depends
-// on the names: wrong guesses of the processor would cost more.
-func ranked(order []int32, parts []uint64) bool {
-	taken := uint32(0)
-	for i := 0; i < len(parts); i += 2 {
-		j := min(i+1, len(parts)-1) // two at a time; of an odd number the last one twice
-		p, q := parts[i], parts[j]
-		rank, next := 0, 0
-		for _, other := range parts {
-			if other < p {
-				rank++
-			}
-			if other < q {
-				next++
-			}
-		}
-		order[rank], order[next] = int32(i), int32(j)
-		taken |= 1<<rank | 1<<next
-	}
-	return taken == 1<<len(parts)-1
-}
-
-func sortManyNames(members []Member) []int32 {
-	sorted := true
-	for i := 1; i < len(members) && sorted; i++ {
-		sorted = compareNames(members[i-1].Name, members[i].Name) <= 0
-	}
-	if sorted {
-		return nil
-	}
-	keys := make([]key, len(members))
-	for i := range members {
-		keys[i] = key{part(members[i].Name), int32(i)}
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.part != b.part {
-			return cmp.Compare(a.part, b.part)
-		}
-		return cmp.Or(compareNames(members[a.index].Name, members[b.index].Name), int(a.index-b.index))
-	})
-	order := make([]int32, len(keys))
-	for i := range keys {
-		order[i] = keys[i].index
-	}
-	return order
-}
-
-// validNames returns members with names that appendString writes unchanged, so
-// that names which become equal are seen to be.
-func validNames(members []Member) []Member {
-	for i := range members {
-		if utf8.ValidString(members[i].Name) {
-			continue
-		}
-		members = slices.Clone(members)
-		for j := range members {
-			members[j].Name = string([]rune(members[j].Name))
-		}
-		return members
-	}
-	return members
-}
-
-// compareNames orders two UTF-8 texts by their UTF-16 code units. That is the
-// order of the bytes, except that U+E000 to U+FFFF (first byte EE or EF) sort
-// behind the characters that need surrogates (first byte F0 and up).
-func compareNames[T text](a, b T) int {
-	i, n := 0, min(len(a), len(b))
-	for ; i+8 <= n; i += 8 {
-		if x := word(a, i) ^ word(b, i); x != 0 {
-			i += bits.TrailingZeros64(x) / 8
-			return compareUnits(a[i], b[i])
-		}
-	}
-	for ; i < n; i++ {
-		if a[i] != b[i] {
-			return compareUnits(a[i], b[i])
-		}
-	}
-	return len(a) - len(b)
-}
-
-// compareUnits orders the first bytes in which two UTF-8 texts differ.
-func compareUnits(x, y byte) int {
-	if x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0) {
-		return int(y) - int(x)
-	}
-	return int(x) - int(y)
 }
 
 const hexDigits = "0123456789abcdef"
@@ -231,6 +120,28 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, s[:same]...)
 	dst = appendEscaped(dst, s[same:])
 	return append(dst, '"')
+}
+
+// appendBare writes a string that needs no escape.
+func appendBare(dst []byte, s string) []byte {
+	n := len(dst)
+	if cap(dst)-n < len(s)+2 {
+		dst = slices.Grow(dst, len(s)+2)
+	}
+	out := dst[n : n+len(s)+2]
+	out[0], out[len(s)+1] = '"', '"'
+	copy(out[1:], s)
+	return dst[:n+len(s)+2]
+}
+
+// isBare reports that s, which is valid UTF-8, needs no escape.
+func isBare(s string) bool {
+	for i := range len(s) {
+		if !plain[s[i]] && s[i] < utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // shortText is up to how many bytes a text is likely to be plain.
@@ -310,6 +221,48 @@ func appendEscaped(dst []byte, s string) []byte {
 		dst, i = appendSpecial(dst, s, i)
 	}
 	return dst
+}
+
+// AppendQuoted appends a canonical text, as [Value.AppendTo] writes it, as a JSON
+// string: it does what StringValue(text).AppendTo(dst) does, and sooner, for in
+// such a text only quotes and backslashes need an escape.
+func AppendQuoted(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for len(text) > 0 {
+		part := text[:min(len(text), quotedPart)]
+		dst = appendBackslashed(slices.Grow(dst, 2*len(part)+wordRoom), part)
+		text = text[len(part):]
+	}
+	return append(dst, '"')
+}
+
+// quotedPart is how much text gets room at once, for twice its length.
+const quotedPart = 1024
+
+// appendBackslashed puts a backslash before the quotes and backslashes of part.
+// dst has room for it and for wordRoom. Bytes are written eight at once, of which
+// those behind a backslash are overwritten.
+func appendBackslashed(dst []byte, part string) []byte {
+	i, n, out := 0, len(dst), dst[:cap(dst)]
+	for ; i+8 <= len(part); i, n = i+8, n+8 {
+		w := word(part, i)
+		binary.LittleEndian.PutUint64(out[n:n+8], w)
+		for marks := escapesAmong(w); marks != 0; marks &= marks - 1 {
+			shift := bits.TrailingZeros64(marks) & 56
+			at := n + shift/8
+			out[at] = '\\'
+			binary.LittleEndian.PutUint64(out[at+1:at+9], w>>shift)
+			n++
+		}
+	}
+	for ; i < len(part); i, n = i+1, n+1 {
+		if c := part[i]; c == '"' || c == '\\' {
+			out[n] = '\\'
+			n++
+		}
+		out[n] = part[i]
+	}
+	return out[:n]
 }
 
 // appendSpecial writes what begins at i and does not stand for itself, or is

@@ -32,7 +32,35 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || !canon.Equal(v, again) || !bytes.Equal(form, again.Canonical()) {
 			t.Fatalf("%q: the canonical form %s is no fixed point: %v", raw, form, err)
 		}
+		if plain := byHand(v).Canonical(); !bytes.Equal(form, plain) {
+			t.Fatalf("%q: decoded it is written as %s, built by hand as %s", raw, form, plain)
+		}
+		if quoted := canon.AppendQuoted(nil, string(form)); !bytes.Equal(quoted, canon.StringValue(string(form)).Canonical()) {
+			t.Fatalf("%q: the canonical form is quoted as %s", raw, quoted)
+		}
 	})
+}
+
+// byHand builds v again, without what the decoder knows about it.
+func byHand(v canon.Value) canon.Value {
+	switch v.Kind() {
+	case canon.String:
+		return canon.StringValue(v.Text())
+	case canon.Array:
+		elems := v.Elements()
+		for i := range elems {
+			elems[i] = byHand(elems[i])
+		}
+		return canon.ArrayValue(elems...)
+	case canon.Object:
+		members := v.Members()
+		for i := range members {
+			members[i].Value = byHand(members[i].Value)
+		}
+		return canon.ObjectValue(members...)
+	default:
+		return v
+	}
 }
 
 // FuzzNumber holds every literal against the double that it names.

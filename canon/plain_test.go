@@ -1,6 +1,7 @@
 package canon_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -44,6 +45,11 @@ func TestTextsOfEachLengthAreQuotedByteForByte(t *testing.T) {
 					if want := "<" + quoteSlowly(text); string(got) != want {
 						t.Fatalf("got %s, want %s", got, want)
 					}
+					form := quoteSlowly(text)
+					got = canon.AppendQuoted(append(make([]byte, 0, room), '<'), form)
+					if want := "<" + quoteSlowly(form); string(got) != want {
+						t.Fatalf("a canonical text: got %s, want %s", got, want)
+					}
 				}
 			}
 		}
@@ -56,6 +62,18 @@ func TestTextsAreQuotedByteForByte(t *testing.T) {
 		text := strings.Join(rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`["\\a]{0,20}`))).Draw(t, "parts"), "")
 		if diff := cmp.Diff(quoteSlowly(text), string(canon.StringValue(text).Canonical())); diff != "" {
 			t.Fatal(diff)
+		}
+	})
+}
+
+// A canonical text is quoted like any other, also where it is long.
+func TestCanonicalTextsAreQuotedAsAnyOther(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`["\\a]{0,20}`))).Draw(t, "parts"), "")
+		form := string(canon.StringValue(strings.Repeat(text, rapid.IntRange(1, 200).Draw(t, "times"))).Canonical())
+		if !bytes.Equal(canon.StringValue(form).Canonical(), canon.AppendQuoted(nil, form)) {
+			t.Fatalf("%q is quoted in two ways", form)
 		}
 	})
 }

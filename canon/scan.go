@@ -25,6 +25,9 @@ type scanner struct {
 	// dirty is set if s holds invalid UTF-8 somewhere; otherwise strings
 	// need no check of their own.
 	dirty bool
+	// bare is set if s holds no backslash: all that its strings hold is written
+	// as it stands, for quotes and control characters need one.
+	bare bool
 	// elems and members are stacks shared by the open containers.
 	elems   []Value
 	members []Member
@@ -114,6 +117,9 @@ func (d *scanner) value() (Value, bool) {
 	switch c := d.peek(); c {
 	case '"':
 		s, ok := d.text()
+		if d.bare {
+			return bareValue(s), ok
+		}
 		return validValue(s), ok
 	case '{':
 		return d.object()
@@ -190,6 +196,9 @@ type extentSoFar struct{ nodes, reached int }
 
 func (d *scanner) seal(kids *children, kind Kind, outer extentSoFar) Value {
 	kids.kind = kind
+	if d.bare {
+		kids.form = bare
+	}
 	kids.extent = extent{int32(d.nodes - outer.nodes + 1), int16(d.reached - d.depth), d.trust}
 	d.reached = max(d.reached, outer.reached)
 	return Value{kids: kids}

@@ -48,7 +48,16 @@ type children struct {
 	members []Member
 	extent
 	kind Kind
+	form form
 }
+
+// form is what is known of the names of an object that is not untrusted.
+type form uint8
+
+const (
+	bare    form = 1 << iota // they are written as they stand, without escapes
+	ordered                  // they are in the order of RFC 8785 §3.2.3
+)
 
 // extent is what is known of a value and all below it without another walk.
 type extent struct {
@@ -79,6 +88,10 @@ var leaves = [...]children{
 // validText is the kind of a string that is known to be valid UTF-8.
 var validText = children{kind: String, extent: extent{1, 0, exact}}
 
+// bareText is the kind of a string that is valid and is written as it stands,
+// without escapes.
+var bareText = children{kind: String, extent: extent{1, 0, exact}}
+
 func (v *Value) elems() []Value {
 	if v.kids == nil {
 		return nil
@@ -98,6 +111,7 @@ func boolValue(text string) Value   { return Value{text: text, kids: &leaves[Boo
 func numberValue(text string) Value { return Value{text: text, kids: &leaves[Number]} }
 func stringValue(text string) Value { return Value{text: text, kids: &leaves[String]} }
 func validValue(text string) Value  { return Value{text: text, kids: &validText} }
+func bareValue(text string) Value   { return Value{text: text, kids: &bareText} }
 func emptyArray() Value             { return Value{kids: &leaves[Array]} }
 func emptyObject() Value            { return Value{kids: &leaves[Object]} }
 

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/seed-de4804fb/verbatim/canon"
+import (
+	"slices"
+
+	"github.com/seed-de4804fb/verbatim/canon"
+)
 
 // objectEdit is an object under change. It copies the members at the first
 // change only, and every operation takes constant time over all calls.
@@ -8,6 +12,7 @@ type objectEdit struct {
 	v       canon.Value
 	members []canon.Member
 	copied  bool
+	added   bool
 	gone    []bool              // members that are to go; nil if none
 	names   map[string]struct{} // of large objects, once somebody asks
 }
@@ -60,6 +65,7 @@ func (e *objectEdit) own() {
 
 func (e *objectEdit) add(name string, x canon.Value) {
 	e.own()
+	e.added = true
 	e.members = append(e.members, canon.Member{Name: name, Value: x})
 	if e.names != nil {
 		e.names[name] = struct{}{}
@@ -94,10 +100,15 @@ func (e *objectEdit) compact() {
 	e.members, e.gone, e.names = kept, nil, nil
 }
 
+// value ends the edit. An object with new members has all of them in the order
+// of the canonical form, in which it is written next.
 func (e *objectEdit) value() canon.Value {
 	e.compact()
-	if !e.copied {
+	switch {
+	case !e.copied:
 		return e.v
+	case e.added:
+		slices.SortStableFunc(e.members, func(a, b canon.Member) int { return canon.CompareNames(a.Name, b.Name) })
 	}
 	return canon.ObjectValue(e.members...)
 }

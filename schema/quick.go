@@ -43,15 +43,17 @@ type quickNumber struct {
 
 type quickObject struct {
 	props     []quickMember
-	required  uint64 // bits of the props that must be there
-	defaulted uint64 // bits of the props that have a default
-	min, max  int    // max < 0 is none
-	rest      *quick // for all members, where there are no props; nil is anything
+	order     []uint8 // the props by the order of their names in the canonical form
+	required  uint64  // bits of the props that must be there
+	defaulted uint64  // bits of the props that have a default
+	min, max  int     // max < 0 is none
+	rest      *quick  // for all members, where there are no props; nil is anything
 }
 
 type quickMember struct {
 	name    string
-	pointer string // "/name"
+	ready   canon.Ready // the name, with the default
+	pointer string      // "/name"
 	sub     *quick
 	def     canon.Value
 	joined  []string // of the members of sub, "/name/below" by their index
@@ -183,7 +185,7 @@ func (w *quickWalk) array(a *quickArray, v canon.Value) (canon.Value, bool, bool
 				return v, false, false
 			}
 			if !draft.Begun() {
-				draft.Begin(v, 0)
+				draft.Begin(v)
 			}
 			draft.Set(i, x)
 		}
@@ -270,11 +272,13 @@ func (w *quickWalk) note(o *quickObject, absent uint64) {
 	}
 }
 
-// members judges the members and puts the result together.
+// members judges the members and puts the result together. props are the
+// indexes of the declared ones in document order.
 func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent uint64) (canon.Value, bool, bool) {
 	var draft canon.Draft
+	var places [maxProps]uint8
 	if absent != 0 {
-		draft.Begin(v, bits.OnesCount64(absent))
+		o.fill(&draft, v, props, absent, &places)
 	}
 	for i, p := range props {
 		_, x := v.Member(i)
@@ -290,20 +294,44 @@ func (w *quickWalk) members(o *quickObject, v canon.Value, props []uint8, absent
 			if !w.spend(len(w.changes) - before) {
 				return v, false, false
 			}
+			if absent != 0 {
+				draft.Set(int(places[p]), y)
+				continue
+			}
 			if !draft.Begun() {
-				draft.Begin(v, 0)
+				draft.Begin(v)
 			}
 			draft.Set(i, y)
 		}
-	}
-	for ; absent != 0; absent &= absent - 1 {
-		p := &o.props[bits.TrailingZeros64(absent)]
-		draft.Add(p.name, p.def)
 	}
 	if !draft.Begun() {
 		return v, false, true
 	}
 	return draft.Value(), true, true
+}
+
+// fill puts the members of v and the defaults of the absent ones in the order
+// of the canonical form, so that nobody needs to sort them. places becomes
+// where the props are then.
+func (o *quickObject) fill(draft *canon.Draft, v canon.Value, props []uint8, absent uint64, places *[maxProps]uint8) {
+	have := uint64(0)
+	for i, p := range props {
+		places[p&(maxProps-1)] = uint8(i)
+		have |= 1 << p
+	}
+	n := uint8(0)
+	draft.Rebuild(v, len(props)+bits.OnesCount64(absent))
+	for _, p := range o.order {
+		switch i := &places[p&(maxProps-1)]; {
+		case have>>p&1 != 0:
+			draft.Take(int(*i), &o.props[p].ready)
+			*i = n
+			n++
+		case absent>>p&1 != 0:
+			draft.Put(&o.props[p].ready)
+			n++
+		}
+	}
 }
 
 // table judges an object that declares no members.
@@ -324,7 +352,7 @@ func (w *quickWalk) table(o *quickObject, v canon.Value) (canon.Value, bool, boo
 				return v, false, false
 			}
 			if !draft.Begun() {
-				draft.Begin(v, 0)
+				draft.Begin(v)
 			}
 			draft.Set(i, y)
 		}

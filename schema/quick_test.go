@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -34,6 +35,9 @@ func quickAsFull(t fataler, s *schema.Schema, src []byte, v canon.Value) (quick 
 	}
 	if pointer, same := canon.Difference(want, got); !same || !sameOrder(want, got) {
 		t.Fatalf("%s: %s becomes %s, quickly %s, at %s", src, v.Canonical(), want.Canonical(), got.Canonical(), pointer)
+	}
+	if a, b := want.Canonical(), got.Canonical(); !bytes.Equal(a, b) {
+		t.Fatalf("%s: %s is written as %s, quickly %s", src, v.Canonical(), a, b)
 	}
 	if err := canon.Check(got); v.Len() > 0 && (err == nil) != (canon.Check(want) == nil) {
 		t.Fatalf("%s: %s becomes what Check refuses: %v", src, v.Canonical(), err)

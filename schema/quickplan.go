@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
@@ -190,8 +192,11 @@ func (p *planner) planObject(o *objectRules) *quickObject {
 	}
 	for _, d := range o.props {
 		def, _ := d.node.defaultValue()
-		q.props = append(q.props, quickMember{name: d.name, pointer: canon.JoinPointer("", d.name), sub: p.plan(d.node), def: def})
+		q.order = append(q.order, uint8(len(q.props)))
+		q.props = append(q.props, quickMember{name: d.name, ready: canon.MakeReady(d.name, def),
+			pointer: canon.JoinPointer("", d.name), sub: p.plan(d.node), def: def})
 	}
+	slices.SortFunc(q.order, func(a, b uint8) int { return canon.CompareNames(q.props[a].name, q.props[b].name) })
 	for i, name := range o.required {
 		s := o.slots[name]
 		if s.prop < 0 || s.req != i {

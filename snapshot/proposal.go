@@ -43,7 +43,7 @@ type Proposal struct {
 // toolName.
 func Propose(agentName, toolName string, args Snapshot) Proposal {
 	return Proposal{AgentName: agentName, ToolName: toolName, Args: args,
-		Hash: hashJoined(`{"agentName":`, agentName, `,"argsCanonicalJson":`, args.Text(), `,"kind":"tool","toolName":`, toolName)}
+		Hash: hashJoined(`{"agentName":`, agentName, `,"argsCanonicalJson":`, args, `,"kind":"tool","toolName":`, toolName)}
 }
 
 // Handoff is one frozen transfer of control between agents.
@@ -57,18 +57,18 @@ type Handoff struct {
 // ProposeHandoff names a frozen payload and computes its proposal hash.
 func ProposeHandoff(from, to string, payload Snapshot) Handoff {
 	return Handoff{FromAgentName: from, ToAgentName: to, Payload: payload,
-		Hash: hashJoined(`{"fromAgentName":`, from, `,"kind":"handoff","payloadCanonicalJson":`, payload.Text(), `,"toAgentName":`, to)}
+		Hash: hashJoined(`{"fromAgentName":`, from, `,"kind":"handoff","payloadCanonicalJson":`, payload, `,"toAgentName":`, to)}
 }
 
-// hashJoined hashes the RFC 8785 form of an object with three strings. Before
-// each stands the text that leads to it: names are in their order (RFC 8785
-// §3.2.3).
-func hashJoined(lead1, text1, lead2, text2, lead3, text3 string) ProposalHash {
+// hashJoined hashes the RFC 8785 form of an object with three strings, of which
+// the second is frozen text. Before each stands the text that leads to it: names
+// are in their order (RFC 8785 §3.2.3).
+func hashJoined(lead1, text1, lead2 string, args Snapshot, lead3, text3 string) ProposalHash {
 	b := borrow()
 	text := append(b.text, lead1...)
 	text = canon.StringValue(text1).AppendTo(text)
 	text = append(text, lead2...)
-	text = canon.StringValue(text2).AppendTo(text)
+	text = canon.AppendQuoted(text, args.text)
 	text = append(text, lead3...)
 	text = canon.StringValue(text3).AppendTo(text)
 	b.text = append(text, '}')
