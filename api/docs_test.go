@@ -22,9 +22,13 @@ func TestTheExamplesOfThePageWork(t *testing.T) {
 	blocks := strings.Split(string(page), "```")
 	var got reply
 	tried := 0
-	program, err := os.ReadFile("client/example_test.go")
-	if err != nil {
-		t.Fatal(err)
+	programs := map[string]*program{"go": {file: "client/example_test.go", indent: "\t"}, "python": {file: "../examples/loops/loop.py", indent: "    "}}
+	for _, p := range programs {
+		text, err := os.ReadFile(p.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.text = string(text)
 	}
 	for i := 1; i < len(blocks); i += 2 {
 		kind, text, _ := strings.Cut(blocks[i], "\n")
@@ -32,9 +36,9 @@ func TestTheExamplesOfThePageWork(t *testing.T) {
 			got = w.example(text)
 			continue
 		}
-		if kind == "go" { // it is compiled and run there
-			if !strings.Contains(string(program), "\t"+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n\t")+"\n") {
-				t.Errorf("this is not in the example of the client:\n%s", text)
+		if program, elsewhere := programs[kind]; elsewhere { // it is run there
+			if !strings.Contains(program.text, "\n"+indented(text, program.indent)+"\n") {
+				t.Errorf("this is not in %s:\n%s", program.file, text)
 			}
 			continue
 		}
@@ -57,6 +61,19 @@ func TestTheExamplesOfThePageWork(t *testing.T) {
 			t.Errorf("the page does not name %s %s", r.Method, r.Path)
 		}
 	}
+}
+
+// program is a file that tests run, and how far in it the page's part stands.
+type program struct{ file, indent, text string }
+
+func indented(text, by string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = by + line
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (w *world) example(text string) reply {
