@@ -9,6 +9,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/permit"
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/warrant"
 )
@@ -84,7 +85,7 @@ func (g *Gate) give(ctx context.Context, p *proposal, a action.Action) (Outcome,
 	kept := context.WithoutCancel(ctx)
 	err := ctx.Err()
 	if err == nil {
-		err = g.hand.fill(kept, g, p, warrantOf(p, a, warrant.Mutation, a.UpdatedAt))
+		err = g.hand.fill(kept, g, p, warrantOf(p.audience, p.tool, a, warrant.Mutation, a.UpdatedAt))
 	}
 	if err != nil {
 		g.log.Error("no warrant could be given out", "action", a.ID, "error", err)
@@ -111,7 +112,7 @@ func (g *Gate) giveRead(ctx context.Context, p *proposal, d policy.Decision) (Ou
 		now, err = g.cfg.Store.Now(ctx)
 	}
 	if err == nil {
-		err = g.hand.fill(ctx, g, p, warrantOf(p, row, warrant.Read, now))
+		err = g.hand.fill(ctx, g, p, warrantOf(p.audience, p.tool, row, warrant.Read, now))
 	}
 	if err != nil {
 		return Outcome{Tool: p.name()}, err
@@ -128,13 +129,13 @@ func (g *Gate) handed(a action.Action) Outcome {
 }
 
 // warrantOf says what an executor may start. The clock is the database's.
-func warrantOf(p *proposal, a action.Action, kind warrant.Kind, now time.Time) warrant.Warrant {
+func warrantOf(audience string, tool *catalog.Tool, a action.Action, kind warrant.Kind, now time.Time) warrant.Warrant {
 	now = now.UTC().Truncate(time.Millisecond)
-	w := warrant.Warrant{Audience: p.audience, Kind: kind, Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent,
-		Tool: a.Tool, Action: a.ID, Proposal: canon.Digest(a.Hash), Args: canon.Sum([]byte(p.frozen.Args.Text())),
+	w := warrant.Warrant{Audience: audience, Kind: kind, Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent,
+		Tool: a.Tool, Action: a.ID, Proposal: warrant.ProposalHash(a.Agent, a.Tool, a.Payload.Args), Args: canon.Sum([]byte(a.Payload.Args)),
 		Errors: warrant.Reported, IssuedAt: now, SendBy: now.Add(warrant.MaxLife)}
 	if kind == warrant.Mutation {
-		if p.tool.Errors == catalog.ErrorsUnclear {
+		if tool.Errors == catalog.ErrorsUnclear {
 			w.Errors = warrant.Unclear
 		}
 		w.Attempt, w.Fence, w.ProviderKey = a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt)
@@ -148,6 +149,26 @@ func (h *handover) fill(ctx context.Context, g *Gate, p *proposal, w warrant.War
 		h.warrant, h.args, h.sendBy = text, p.frozen.Args.Text(), w.SendBy
 	}
 	return err
+}
+
+// bearing gives a permit the warrant that the executor wants to see; where it
+// takes none, the permit stays as it is. The row says what is sent.
+func (g *Gate) bearing(ctx context.Context, pm permit.Permit, audience string, tool *catalog.Tool, a action.Action) (permit.Permit, error) {
+	if !g.warrants(audience) {
+		return pm, nil
+	}
+	kind, now := warrant.Mutation, a.UpdatedAt
+	if pm.Kind() != permit.Mutation {
+		if kind = warrant.Read; pm.Kind() == permit.Preview {
+			kind = warrant.Preview
+		}
+		var err error
+		if now, err = g.cfg.Store.Now(ctx); err != nil {
+			return pm, err
+		}
+	}
+	text, err := g.signWarrant(ctx, warrantOf(audience, tool, a, kind, now))
+	return pm.Bearing(text), err
 }
 
 func (g *Gate) signWarrant(ctx context.Context, w warrant.Warrant) ([]byte, error) {

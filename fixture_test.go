@@ -170,6 +170,13 @@ func (s *tapped) Leave(ctx context.Context, id string) error {
 	return s.Store.Leave(ctx, id)
 }
 
+func (s *tapped) Origin(ctx context.Context) (string, error) {
+	if err := s.tap("Origin"); err != nil {
+		return "", err
+	}
+	return s.Store.Origin(ctx)
+}
+
 func (s *tapped) count(verb string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

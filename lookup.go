@@ -8,26 +8,28 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/ids"
 	"github.com/seed-de4804fb/verbatim/internal/permit"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
 // lookuper is who can be asked about a tool's attempts: its handler, or the
 // read tool that the catalog names.
-func (g *Gate) lookuper(b Bound) (execute.Lookuper, bool) {
+func (g *Gate) lookuper(a action.Action, b Bound) (execute.Lookuper, bool) {
 	if h, ok := b.Handler.(execute.Lookuper); ok {
 		return h, true
 	}
 	if b.Tool.Lookup == nil {
 		return nil, false
 	}
-	return catalogLookup{g, b.Tool.Lookup}, true
+	return catalogLookup{g, a, b.Tool.Lookup}, true
 }
 
 // catalogLookup asks by calling the read tool that the catalog names.
 type catalogLookup struct {
-	gate *Gate
-	how  *catalog.Lookup
+	gate  *Gate
+	about action.Action
+	how   *catalog.Lookup
 }
 
 var (
@@ -55,6 +57,11 @@ func (l catalogLookup) Lookup(ctx context.Context, in execute.Input) (execute.Fi
 		return execute.Finding{}, err
 	}
 	pm := permit.Issue(permit.Read, in.ActionID(), 0, "", frozen.Text())
+	asked := action.Action{ID: ids.New("ask"), Tenant: l.about.Tenant, Principal: l.about.Principal, Agent: l.about.Agent,
+		Tool: other.Tool.Name, Payload: action.Payload{Args: frozen.Text()}}
+	if pm, err = l.gate.bearing(ctx, pm, other.Audience, other.Tool, asked); err != nil {
+		return execute.Finding{}, err
+	}
 	end, err := execute.Run(ctx, pm, other.Handler, execute.Options{Timeout: timeout(other.Tool)})
 	if err != nil {
 		return execute.Finding{}, err

@@ -73,20 +73,31 @@ func (g *Gate) dryRun(ctx context.Context, p *proposal, d *catalog.DryRun) (cano
 	if d.Func != nil {
 		return funcPreview(ctx, d, args, timeout)
 	}
-	handler := p.handler
+	by := Bound{Tool: p.tool, Handler: p.handler, Audience: p.audience}
 	if d.Tool != "" {
 		other, ok := g.cfg.Tools.Tool(d.Tool)
 		if !ok || other.Tool == nil || other.Tool.Mutation || other.Refused != "" {
 			return canon.Value{}, errors.New("the dry-run tool is missing or not a read")
 		}
-		handler = other.Handler
+		by = other
 	} else {
 		var ok bool
 		if args, ok = args.With(d.Argument, canon.BoolValue(true)); !ok {
 			return canon.Value{}, errors.New("the dry-run argument has no place")
 		}
 	}
-	return runPreview(ctx, handler, args, timeout)
+	pm := previewPermit(args)
+	asked := action.Action{ID: pm.Action(), Tenant: p.session.Tenant, Principal: p.session.Principal, Agent: p.session.Agent,
+		Tool: by.Tool.Name, Payload: action.Payload{Args: pm.Args()}}
+	pm, err := g.bearing(ctx, pm, by.Audience, by.Tool, asked)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	return runPreview(ctx, by.Handler, pm, timeout)
+}
+
+func previewPermit(args canon.Value) permit.Permit {
+	return permit.Issue(permit.Preview, ids.New("dry"), 0, "", string(args.Canonical()))
 }
 
 // funcPreview runs a Go preview; one that does not end is left behind.
@@ -98,11 +109,10 @@ func funcPreview(ctx context.Context, d *catalog.DryRun, args canon.Value, timeo
 		}
 		return execute.Output{Bytes: v.Canonical()}, nil
 	})
-	return runPreview(ctx, h, args, timeout)
+	return runPreview(ctx, h, previewPermit(args), timeout)
 }
 
-func runPreview(ctx context.Context, h execute.Handler, args canon.Value, timeout time.Duration) (canon.Value, error) {
-	pm := permit.Issue(permit.Preview, ids.New("dry"), 0, "", string(args.Canonical()))
+func runPreview(ctx context.Context, h execute.Handler, pm permit.Permit, timeout time.Duration) (canon.Value, error) {
 	end, err := execute.Run(ctx, pm, h, execute.Options{Timeout: timeout})
 	if err != nil {
 		return canon.Value{}, err

@@ -31,7 +31,7 @@ func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, 
 	if g.hand != nil {
 		return g.give(ctx, p, a)
 	}
-	t := attempt{row: a, tool: p.tool, handler: p.handler, sendBy: sendBy}
+	t := attempt{row: a, tool: p.tool, handler: p.handler, audience: p.audience, sendBy: sendBy}
 	ended := make(chan Outcome, 1)
 	running := p.call.walked.step(StepRun)
 	g.runs.Add(1)
@@ -94,8 +94,10 @@ type attempt struct {
 	row     action.Action
 	tool    *catalog.Tool
 	handler execute.Handler
-	sendBy  time.Time // the tool is not called any later
-	again   bool      // it was sent before
+	// audience is the executor's name in a warrant; "" if it takes none.
+	audience string
+	sendBy   time.Time // the tool is not called any later
+	again    bool      // it was sent before
 }
 
 func (t attempt) permit() permit.Permit {
@@ -112,10 +114,14 @@ func (g *Gate) finish(ctx context.Context, t attempt) Outcome {
 	stored := make(chan struct{}) // a late answer waits for the end that it corrects
 	defer close(stored)
 	a := t.row
-	end, err := execute.Run(ctx, t.permit(), t.handler, execute.Options{
-		Timeout: timeout(t.tool), SendBy: t.sendBy, ErrorsUnclear: t.tool.Errors == catalog.ErrorsUnclear,
-		Late: func(e execute.Ended) { <-stored; g.late(ctx, a, e) },
-	})
+	pm, err := g.bearing(ctx, t.permit(), t.audience, t.tool, a)
+	var end execute.Ended
+	if err == nil {
+		end, err = execute.Run(ctx, pm, t.handler, execute.Options{
+			Timeout: timeout(t.tool), SendBy: t.sendBy, ErrorsUnclear: t.tool.Errors == catalog.ErrorsUnclear,
+			Late: func(e execute.Ended) { <-stored; g.late(ctx, a, e) },
+		})
+	}
 	if err != nil {
 		end = execute.NotRun(err)
 	}
@@ -181,7 +187,16 @@ func (g *Gate) read(ctx context.Context, p *proposal, d policy.Decision) (Outcom
 	}
 	pm := permit.Issue(permit.Read, row.ID, 0, "", p.frozen.Args.Text())
 	done := p.call.walked.step(StepRun)
-	end, err := execute.Run(reading, pm, p.handler, execute.Options{Timeout: timeout(p.tool), Beside: record})
+	var end execute.Ended
+	var err error
+	if g.warrants(p.audience) { // it does not leave before the decision is recorded
+		row.Executor = p.audience
+		record()
+		pm, err = g.bearing(ctx, pm, p.audience, p.tool, row)
+	}
+	if err == nil && refused == nil {
+		end, err = execute.Run(reading, pm, p.handler, execute.Options{Timeout: timeout(p.tool), Beside: record})
+	}
 	if err != nil {
 		end = execute.NotRun(err)
 	}

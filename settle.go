@@ -104,7 +104,7 @@ func question(a action.Action) permit.Permit {
 
 // lookup asks whether the attempt took effect. Only yes counts.
 func (g *Gate) lookup(ctx context.Context, a action.Action, b Bound) (bool, error) {
-	h, ok := g.lookuper(b)
+	h, ok := g.lookuper(a, b)
 	if !ok {
 		return false, nil
 	}
@@ -173,7 +173,7 @@ func (g *Gate) resend(ctx context.Context, a action.Action, b Bound) (bool, erro
 	}
 	g.runs.Add(1)
 	defer g.runs.Done()
-	o := g.finish(context.WithoutCancel(ctx), attempt{row: started, tool: b.Tool, handler: b.Handler, sendBy: sendBy, again: true})
+	o := g.finish(context.WithoutCancel(ctx), attempt{row: started, tool: b.Tool, handler: b.Handler, audience: b.Audience, sendBy: sendBy, again: true})
 	return o.State == action.Succeeded, nil
 }
 

@@ -54,6 +54,10 @@ func (in Input) ActionID() string { return in.permit.Action() }
 // It is the same for every attempt of one action.
 func (in Input) ProviderKey() string { return in.permit.ProviderKey() }
 
+// Warrant is the signed permission for an executor that checks it, a DSSE
+// envelope (docs/spec/warrant.md); nil if the tool's takes none.
+func (in Input) Warrant() []byte { return in.permit.Warrant() }
+
 // Preview reports whether this is a dry run: the tool must change nothing.
 func (in Input) Preview() bool { return in.permit.Kind() == permit.Preview }
 
@@ -69,6 +73,10 @@ func (in Input) Meanwhile() {
 type Output struct {
 	Bytes   []byte // JSON; kept and replayed byte for byte
 	IsError bool   // the tool itself reports that it failed
+	// Compared is what the executor said of the arguments that it received:
+	// CompareEqual, CompareUnchecked, or why it refused them. "" stands for a tool
+	// that is called with the very bytes, so that there is nothing to compare.
+	Compared string
 }
 
 // ErrNotRun is proof that the tool did not run: nothing was sent.

@@ -28,6 +28,12 @@ const (
 	CodeTooLarge    = "tool_result_too_large"
 )
 
+// What an executor compared.
+const (
+	CompareEqual     = "equal"     // what it received is what was decided on
+	CompareUnchecked = "unchecked" // it did not say
+)
+
 // Options are the catalog's facts about the tool.
 type Options struct {
 	Timeout time.Duration // of the run; must be positive
@@ -157,6 +163,8 @@ func classify(kind permit.Kind, a answer, opt Options) Ended {
 		return ended(action.Failed, action.EvidenceReported, CodeToolError, "the tool returned an error")
 	case len(a.out.Bytes) > MaxOutput:
 		return tooLarge(mutation)
+	case mutation && !a.out.IsError && a.out.differs():
+		return with(ended(action.Uncertain, "", CodeUnclear, "the executor ran what it should have refused"), a.out)
 	case a.out.IsError && mutation && opt.ErrorsUnclear:
 		return with(ended(action.Uncertain, "", CodeUnclear, "the tool's error report proves nothing"), a.out)
 	case a.out.IsError && kind == permit.Read: // nothing changed: it is an answer like any other
@@ -194,10 +202,18 @@ func broken(err error) bool {
 }
 
 func ended(s action.State, evidence, code, detail string) Ended {
-	return Ended{s, action.Result{Evidence: evidence, Code: code, Detail: detail, Comparison: "equal"}}
+	return Ended{s, action.Result{Evidence: evidence, Code: code, Detail: detail, Comparison: CompareEqual}}
 }
 
 func with(e Ended, out Output) Ended {
 	e.Result.Output, e.Result.IsError = out.Bytes, out.IsError
+	if out.Compared != "" {
+		e.Result.Comparison = out.Compared
+	}
 	return e
+}
+
+// differs: the executor said that it received something else.
+func (o Output) differs() bool {
+	return o.Compared != "" && o.Compared != CompareEqual && o.Compared != CompareUnchecked
 }

@@ -24,6 +24,7 @@ type Permit struct {
 	fence  int64
 	key    string
 	args   string
+	bears  []byte
 }
 
 // Issue makes a permit for one run of an action with frozen argument bytes.
@@ -31,6 +32,16 @@ type Permit struct {
 func Issue(kind Kind, action string, fence int64, key, args string) Permit {
 	return Permit{kind: kind, action: action, fence: fence, key: key, args: args}
 }
+
+// Bearing returns the permit with a warrant for the executor, a DSSE envelope.
+// It allows no more than before.
+func (p Permit) Bearing(warrant []byte) Permit {
+	p.bears = warrant
+	return p
+}
+
+// Warrant returns the warrant for the executor; nil if there is none.
+func (p Permit) Warrant() []byte { return append([]byte(nil), p.bears...) }
 
 // Kind returns what the permit allows.
 func (p Permit) Kind() Kind { return p.kind }

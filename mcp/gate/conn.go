@@ -72,7 +72,7 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	defer cancel()
 	c.calls.Go(func() {
 		Tending{Gate: c.desk.cfg.Gate, Server: c.desk.cfg.Server, Roster: c.roster, Line: c.up, Prepare: c.inEra,
-			Identity: c.desk.cfg.Identity}.Tend(ctx)
+			Identity: c.desk.cfg.Identity, Audience: c.desk.cfg.Audience}.Tend(ctx)
 	})
 	server, gone := make(chan error, 1), make(chan error, 1)
 	go func() { server <- c.up.Listen(c.fromServer) }()

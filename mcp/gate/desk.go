@@ -246,6 +246,7 @@ func (f *forward) Handle(ctx context.Context, in execute.Input) (execute.Output,
 		return execute.Output{}, err
 	}
 	out, done, err := output(answer)
+	out.Compared = compared(in, answer)
 	if in.Preview() {
 		return out, err
 	}
@@ -271,6 +272,9 @@ func (f *forward) message(in execute.Input) (*wire.Message, error) {
 		return nil, err
 	}
 	if m, err = keyed(m, f.tool, in); err != nil {
+		return nil, err
+	}
+	if m, err = warranted(m, in); err != nil {
 		return nil, err
 	}
 	return m.WithArguments(in.JSON())

@@ -102,7 +102,7 @@ func boundOn(t *testing.T, f *verbatimtest.Fixture, b gate.Binder) *world {
 	return on(t, f, 0, b, gate.Reach{})
 }
 
-func on(t *testing.T, f *verbatimtest.Fixture, wait time.Duration, b gate.Binder, reach gate.Reach) *world {
+func on(t *testing.T, f *verbatimtest.Fixture, wait time.Duration, b gate.Binder, reach gate.Reach, change ...func(*gate.Config)) *world {
 	t.Helper()
 	w := &world{Fixture: f, t: t, done: make(chan error, 1)}
 	clientIn, toGate := io.Pipe()
@@ -116,9 +116,12 @@ func on(t *testing.T, f *verbatimtest.Fixture, wait time.Duration, b gate.Binder
 		}}
 	w.crash = func() { serverOut.Close(); serverIn.Close() }
 	go w.server.run()
+	cfg := gate.Config{Gate: w.Gate, Session: w.Session(), Server: "files", Reach: reach, Binder: b, Wait: wait, Page: "http://127.0.0.1:1/"}
+	for _, f := range change {
+		f(&cfg)
+	}
 	go func() {
-		w.done <- gate.Serve(context.Background(), gate.Config{Gate: w.Gate, Session: w.Session(), Server: "files",
-			Reach: reach, Binder: b, Wait: wait, Page: "http://127.0.0.1:1/"}, duplex{clientIn, clientOut}, fromServer, toServer)
+		w.done <- gate.Serve(context.Background(), cfg, duplex{clientIn, clientOut}, fromServer, toServer)
 		clientOut.Close()
 	}()
 	t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
+	"github.com/seed-de4804fb/verbatim/warrant"
 )
 
 // tendEvery is how often the uncertain actions of a server are looked for.
@@ -25,6 +26,7 @@ type Tending struct {
 	// Identity names the server: another of the same name would not know the
 	// keys of what this one was sent.
 	Identity canon.Digest
+	Audience string // of warrants; see [Config]
 	// Prepare, if not nil, gives a request of ours what the server wants to
 	// see in each.
 	Prepare func(*wire.Message) (*wire.Message, error)
@@ -65,7 +67,7 @@ func (a again) Tool(name string) (verbatim.Bound, bool) {
 	if !ok {
 		return verbatim.Bound{}, false
 	}
-	return verbatim.Bound{Tool: found.tool, Refused: found.refused, Server: a.Identity, Handler: resend{a.Tending, found.tool, name[len(prefix):]}}, true
+	return verbatim.Bound{Tool: found.tool, Refused: found.refused, Server: a.Identity, Audience: a.Audience, Handler: resend{a.Tending, found.tool, name[len(prefix):]}}, true
 }
 
 // relistTime bounds a listing that no client waits for.
@@ -89,6 +91,7 @@ func (r resend) Handle(ctx context.Context, in execute.Input) (execute.Output, e
 		return execute.Output{}, err
 	}
 	out, _, err := output(answer)
+	out.Compared = compared(in, answer)
 	return out, err
 }
 
@@ -111,7 +114,41 @@ func (r resend) message(in execute.Input) (*wire.Message, error) {
 	if m, err = keyed(m, r.tool, in); err != nil {
 		return nil, err
 	}
+	if m, err = warranted(m, in); err != nil {
+		return nil, err
+	}
 	return m.WithArguments(in.JSON())
+}
+
+// warranted puts the warrant beside the arguments, where the server takes one.
+func warranted(m *wire.Message, in execute.Input) (*wire.Message, error) {
+	w := in.Warrant()
+	if len(w) == 0 {
+		return m, nil
+	}
+	return m.WithMeta(wire.MetaWarrant, w)
+}
+
+// compared is what a server that checks warrants said of its check; "" where
+// none was sent.
+func compared(in execute.Input, answer *wire.Message) string {
+	if len(in.Warrant()) == 0 {
+		return ""
+	}
+	said, found, err := answer.Meta(wire.MetaVerdict)
+	if err != nil || !found {
+		return execute.CompareUnchecked
+	}
+	for _, v := range warrant.Verdicts() {
+		switch {
+		case string(said) != `"`+string(v)+`"`:
+		case v == warrant.OK:
+			return execute.CompareEqual
+		default:
+			return string(v)
+		}
+	}
+	return execute.CompareUnchecked
 }
 
 // keyed hands the provider key to a server whose tool takes one, in _meta:

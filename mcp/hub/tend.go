@@ -25,7 +25,7 @@ func (l *link) tend() {
 		cancel()
 	}()
 	gate.Tending{Gate: l.server.hub.cfg.Gate, Server: l.server.Name, Roster: l.roster, Line: &bent{l, legacy},
-		Identity: l.server.Identity}.Tend(ctx)
+		Identity: l.server.Identity, Audience: l.server.Audience}.Tend(ctx)
 }
 
 // mendEvery is how often servers are looked for that nobody has called yet

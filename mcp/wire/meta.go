@@ -18,6 +18,7 @@ const (
 	MetaSupersedes     = MetaPrefix + "supersedes"
 	MetaReceipt        = MetaPrefix + "receipt"
 	MetaWarrant        = MetaPrefix + "warrant"
+	MetaVerdict        = MetaPrefix + "verdict" // in results of servers that check warrants
 )
 
 // What every request of the stateless era says for itself, and may say.

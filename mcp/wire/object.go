@@ -140,7 +140,7 @@ var (
 		"protocolVersion", "capabilities", "clientInfo")
 	metaNames = newVocabulary("progressToken", metaProtocolVersion,
 		metaClientInfo, metaClientCapabilities, metaLogLevel, MetaApproval, MetaIdempotencyKey, MetaSupersedes,
-		MetaReceipt, MetaWarrant)
+		MetaReceipt, MetaWarrant, MetaVerdict)
 	toolNames = newVocabulary("name", "title", "description", "inputSchema", "outputSchema",
 		"annotations", "execution", "icons", "_meta")
 )
