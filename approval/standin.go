@@ -44,13 +44,32 @@ func StandsFor(t action.Terms, p Proposer, who action.Person) []string {
 	return slices.Compact(out)
 }
 
+// human is who an account belongs to, as far as anybody has said: the
+// principal that it stands for, else itself.
+func human(who action.Person) string {
+	if who.Principal != "" {
+		return "principal " + who.Principal
+	}
+	return "account " + who.ID
+}
+
 // heads counts the voters of a group so that no membership counts twice: who
 // is in the group counts as themselves, everybody else as one of those whom
 // they stand in for and as whom nobody else counts (a maximum matching).
+// Accounts of one principal are one human, and count once.
 func heads(name string, p Proposer, yes map[string]action.Person) int {
 	taken := map[string]string{} // membership to voter
 	var others []string
-	for _, id := range slices.Sorted(maps.Keys(yes)) {
+	counted := map[string]bool{}
+	ids := slices.Sorted(maps.Keys(yes))
+	slices.SortStableFunc(ids, func(a, b string) int { // who is in the group comes first
+		return rank(inGroup(name, isProposer(p, yes[a]), yes[a])) - rank(inGroup(name, isProposer(p, yes[b]), yes[b]))
+	})
+	for _, id := range ids {
+		if counted[human(yes[id])] {
+			continue
+		}
+		counted[human(yes[id])] = true
 		if inGroup(name, isProposer(p, yes[id]), yes[id]) {
 			taken[id] = id
 		} else {
@@ -76,4 +95,11 @@ func heads(name string, p Proposer, yes map[string]action.Person) int {
 		place(voter, map[string]bool{})
 	}
 	return len(taken)
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
 }

@@ -56,6 +56,22 @@ func Eligible(t action.Terms, p Proposer, who action.Person) error {
 	return fmt.Errorf("%w: the account is in none of the groups asked for", action.ErrIneligible)
 }
 
+// Kinship says what ties a voter to the person whose agent asks: "owner" where
+// it is that person, "invited" where the account was made by their invitation,
+// or by that of somebody they invited, and so on: it may be a second account
+// of theirs. inviters are those, nearest first. "" is no tie that is known.
+func Kinship(p Proposer, who action.Person, inviters []action.Person) string {
+	if isProposer(p, who) {
+		return "owner"
+	}
+	for _, i := range inviters {
+		if isProposer(p, i) {
+			return "invited"
+		}
+	}
+	return ""
+}
+
 func isProposer(p Proposer, who action.Person) bool {
 	for _, id := range []string{who.ID, who.Principal} {
 		if id != "" && (id == p.Principal || id == p.Owner) {

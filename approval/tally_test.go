@@ -139,3 +139,60 @@ func counted(terms action.Terms, votes []action.Vote, people map[string]action.P
 	}
 	return approval.Waiting
 }
+
+func TestTwoAccountsOfOneHumanCountOnce(t *testing.T) {
+	t.Parallel()
+	terms := action.Terms{Digest: canon.Sum([]byte("d")), Requirements: []action.Requirement{{AnyOf: []action.Group{{Name: "finance", Votes: 2}}}}}
+	p := approval.Proposer{Tenant: "acme", Principal: "user:pat"}
+	person := func(id, principal string, groups ...string) action.Person {
+		return action.Person{ID: id, Tenant: "acme", Principal: principal, Groups: groups, Active: true}
+	}
+	for name, c := range map[string]struct {
+		people []action.Person
+		want   approval.Standing
+	}{
+		"two people":                         {[]action.Person{person("a", "", "finance"), person("b", "", "finance")}, approval.Enough},
+		"two people with principals":         {[]action.Person{person("a", "user:a", "finance"), person("b", "user:b", "finance")}, approval.Enough},
+		"two accounts of one principal":      {[]action.Person{person("a", "user:a", "finance"), person("b", "user:a", "finance")}, approval.Waiting},
+		"and somebody else":                  {[]action.Person{person("a", "user:a", "finance"), person("b", "user:a", "finance"), person("c", "", "finance")}, approval.Enough},
+		"a second account as a stand-in":     {[]action.Person{person("a", "user:a", "finance"), standingFor(person("b", "user:a"), person("c", "", "finance"))}, approval.Waiting},
+		"who stands in for somebody counts":  {[]action.Person{person("a", "user:a", "finance"), standingFor(person("b", ""), person("c", "", "finance"))}, approval.Enough},
+		"a principal like the id of another": {[]action.Person{person("a", "b", "finance"), person("b", "", "finance")}, approval.Enough},
+	} {
+		people, votes := map[string]action.Person{}, []action.Vote{}
+		for _, who := range c.people {
+			people[who.ID] = who
+			votes = append(votes, action.Vote{Voter: who.ID, Approve: true, Digest: terms.Digest})
+		}
+		if got := approval.Tally(terms, p, votes, people); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func standingFor(who, other action.Person) action.Person {
+	who.For = []action.Person{other}
+	return who
+}
+
+func TestATieToWhoseAgentItIsIsSaid(t *testing.T) {
+	t.Parallel()
+	p := approval.Proposer{Tenant: "acme", Principal: "user:pat", Owner: "acc_pat"}
+	pat, ann, bob := action.Person{ID: "acc_pat"}, action.Person{ID: "acc_ann"}, action.Person{ID: "acc_bob", Principal: "user:pat"}
+	for name, c := range map[string]struct {
+		who      action.Person
+		inviters []action.Person
+		want     string
+	}{
+		"the owner":                         {pat, nil, "owner"},
+		"another account of the principal":  {bob, []action.Person{ann}, "owner"},
+		"invited by the owner":              {ann, []action.Person{pat}, "invited"},
+		"invited by whom the owner invited": {ann, []action.Person{{ID: "acc_x"}, pat}, "invited"},
+		"invited by somebody else":          {ann, []action.Person{{ID: "acc_x"}}, ""},
+		"invited by nobody":                 {ann, nil, ""},
+	} {
+		if got := approval.Kinship(p, c.who, c.inviters); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/web/display"
@@ -69,6 +70,36 @@ func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []acti
 		out = append(out, view)
 	}
 	return out, nil
+}
+
+// tieWords say what the record of a vote knows of its voter.
+var tieWords = map[string]string{
+	"owner":   "Their own agent asked: the owner of the session decided.",
+	"invited": "This account was made by invitation of the person whose agent asked, or of somebody whom they invited. It may be theirs.",
+}
+
+// ties reads from the records of the votes what ties each voter to the person
+// whose agent asks.
+func (s *site) ties(ctx context.Context, views []voteView, votes []action.Vote, a action.Action) error {
+	if len(votes) == 0 {
+		return nil
+	}
+	found := map[string]string{}
+	for _, event := range []string{audit.VoteApprove, audit.VoteReject} {
+		records, err := s.gate.Records(ctx, audit.Filter{Tenant: a.Tenant, Action: a.ID, Event: event})
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			found[r.By] = tieWords[r.Facts["tie"]]
+		}
+	}
+	for i := range views {
+		if !views[i].Single {
+			views[i].Tie = found[votes[i].Voter]
+		}
+	}
+	return nil
 }
 
 // namesOf lists accounts by name; one that is not known, by id.

@@ -106,6 +106,7 @@ type voteView struct {
 	At      moment
 	Single  bool
 	For     string // in whose place
+	Tie     string // to the person whose agent asks; "" if none is known
 }
 
 type targetView struct {
@@ -175,6 +176,9 @@ func (s *site) proposalView(ctx context.Context, v visit, a action.Action, all b
 		p.Evidence = append(p.Evidence, evidenceView{e.Pointer, e.Resolver, e.Version, e.Digest.String()})
 	}
 	if p.Votes, err = s.votes(ctx, v, a, votes, count); err != nil {
+		return proposalView{}, err
+	}
+	if err = s.ties(ctx, p.Votes, votes, a); err != nil {
 		return proposalView{}, err
 	}
 	if p.Siblings, err = s.siblings(ctx, a); err != nil {

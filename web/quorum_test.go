@@ -12,6 +12,7 @@ import (
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/verbatimtest"
 	"github.com/seed-de4804fb/verbatim/web"
 )
@@ -167,5 +168,18 @@ func TestApprovalIsTakenBackInABrowser(t *testing.T) {
 	o, err := d.Gate.Call(t.Context(), d.Session(), verbatim.Call{Tool: "refund", Arguments: []byte(`{"order":"A-19","amountMinor":1250}`), Approval: id})
 	if err != nil || o.Status != verbatim.StatusDenied || d.runs.Load() != 0 {
 		t.Errorf("%+v, %v, %d runs", o, err, d.runs.Load())
+	}
+}
+
+func TestAVoteByAnAccountOfTheOwnersMakingIsMarked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	b.gate.votes = []action.Vote{{ActionID: "act_1", Voter: b.alice.ID, Approve: true, Method: action.MethodPassword, At: start}}
+	for tie, want := range map[string]string{"": "", "owner": "Their own agent asked", "invited": "It may be theirs"} {
+		b.gate.records = []audit.Record{{Seq: 1, At: start, Tenant: tenant, Event: audit.VoteApprove, Action: "act_1", By: b.alice.ID, Facts: map[string]string{"tie": tie}}}
+		page := text(b.get("/actions/act_1").Body.String())
+		if want == "" && (strings.Contains(page, "may be theirs") || strings.Contains(page, "own agent asked")) || !strings.Contains(page, want) {
+			t.Errorf("tie %q: the page does not say %q", tie, want)
+		}
 	}
 }

@@ -43,6 +43,17 @@ func delegators(c *conn, id string, now time.Time) (out []action.Person, err err
 	return out, err
 }
 
+// inviters are the accounts by whose invitation an account was made, nearest
+// first, at most a few.
+func inviters(c *conn, id string) (out []action.Person, err error) {
+	err = c.query(func(cur *cursor) error {
+		out = append(out, action.Person{ID: cur.text(), Principal: cur.text()})
+		return nil
+	}, `WITH RECURSIVE named (id, far) AS (SELECT $1::text COLLATE "C", 0 UNION ALL SELECT i.by, n.far + 1 FROM invitation i JOIN named n ON i.used_by = n.id WHERE n.far < 20)
+		SELECT a.id, a.principal FROM named n JOIN account a ON a.id = n.id WHERE n.far > 0 ORDER BY n.far`, id)
+	return out, err
+}
+
 func groupsOf(c *conn, id string) ([]string, error) {
 	var out []string
 	err := c.query(func(cur *cursor) error { out = append(out, cur.text()); return nil },

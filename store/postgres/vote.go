@@ -31,7 +31,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 			return verbs.Visible(row, err), err
 		}
 		v.For = approval.StandsFor(*row.Terms, approval.ProposerOf(row), who)
-		if err := t.insertVote(row, v); err != nil {
+		if err := t.insertVote(row, v, who); err != nil {
 			return verbs.Visible(row, err), err
 		}
 		return t.count(row, v)
@@ -61,7 +61,7 @@ func (t *tx) passkey(account string, at time.Time) (bool, error) {
 	return hasPasskey(t.conn, account, at)
 }
 
-func (t *tx) insertVote(row action.Action, v action.Vote) error {
+func (t *tx) insertVote(row action.Action, v action.Vote, who action.Person) error {
 	envelope := v.Envelope
 	if envelope == nil {
 		envelope = []byte{}
@@ -76,7 +76,11 @@ func (t *tx) insertVote(row action.Action, v action.Vote) error {
 		}
 		return fmt.Errorf("insert vote: %w", err)
 	}
-	return t.record(verbs.VoteRecord(row, v))
+	by, err := inviters(t.conn, v.Voter)
+	if err != nil {
+		return err
+	}
+	return t.record(verbs.VoteRecord(row, v, verbs.Ties(row, who, by)))
 }
 
 // count moves the row when the vote decides.

@@ -119,7 +119,11 @@ func (t *tx) signStanding(g action.StandingGrant, source action.Action, v action
 		g.ID, v.Voter, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At, v.Login, v.LoginAt, verbs.ListText(v.For)); err != nil {
 		return fmt.Errorf("insert vote: %w", err)
 	}
-	return t.record(verbs.StandingRecord(event, g, source, v))
+	by, err := inviters(t.conn, v.Voter)
+	if err != nil {
+		return err
+	}
+	return t.record(verbs.StandingRecord(event, g, source, v, verbs.Ties(source, who, by)))
 }
 
 // RevokeGrant ends a standing grant. Once it has returned, no run begins

@@ -27,7 +27,7 @@ func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 			return verbs.Visible(row, err), err
 		}
 		v.For = approval.StandsFor(*row.Terms, approval.ProposerOf(row), who)
-		if err := t.insertVote(row, v); err != nil {
+		if err := t.insertVote(row, v, who); err != nil {
 			return row, err
 		}
 		return t.count(row, v)
@@ -57,7 +57,7 @@ func (t *tx) passkey(account string, at time.Time) (bool, error) {
 	return hasPasskey(t.conn, account, at)
 }
 
-func (t *tx) insertVote(row action.Action, v action.Vote) error {
+func (t *tx) insertVote(row action.Action, v action.Vote, who action.Person) error {
 	envelope := v.Envelope
 	if envelope == nil {
 		envelope = []byte{}
@@ -67,7 +67,11 @@ func (t *tx) insertVote(row action.Action, v action.Vote) error {
 		v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At, v.Login, v.LoginAt, verbs.ListText(v.For)); err != nil {
 		return fmt.Errorf("insert vote: %w", err)
 	}
-	return t.record(verbs.VoteRecord(row, v))
+	by, err := inviters(t.conn, v.Voter)
+	if err != nil {
+		return err
+	}
+	return t.record(verbs.VoteRecord(row, v, verbs.Ties(row, who, by)))
 }
 
 // count moves the row when the vote decides.

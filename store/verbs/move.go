@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"maps"
 	"strconv"
 	"time"
 
@@ -141,15 +142,28 @@ func Admit(row action.Action, v action.Vote, who action.Person, now time.Time) e
 	return nil
 }
 
-// VoteRecord is the record of a vote.
-func VoteRecord(row action.Action, v action.Vote) (audit.Record, Facts, Secrets) {
+// VoteRecord is the record of a vote. ties are those of its voter.
+func VoteRecord(row action.Action, v action.Vote, ties Facts) (audit.Record, Facts, Secrets) {
 	event := audit.VoteReject
 	if v.Approve {
 		event = audit.VoteApprove
 	}
-	return about(event, row.State, row, v.Voter),
-		Facts{"method": v.Method, "approvalDigest": v.Digest.String(), "voteDigest": approval.VoteDigest(v).String(), "for": forText(v)},
+	f := Facts{"method": v.Method, "approvalDigest": v.Digest.String(), "voteDigest": approval.VoteDigest(v).String(), "for": forText(v)}
+	maps.Copy(f, ties)
+	return about(event, row.State, row, v.Voter), f,
 		Secrets{"envelope": v.Envelope, "reason": []byte(v.Reason)}
+}
+
+// Ties are the facts of a vote that tell what ties its voter to the person
+// whose agent asks, so that nobody decides on their own agent's action, or by
+// an account that they have made for it, without a trace. inviters are those
+// by whose invitation the voter's account was made, nearest first.
+func Ties(row action.Action, who action.Person, inviters []action.Person) Facts {
+	f := Facts{"tie": approval.Kinship(approval.ProposerOf(row), who, inviters)}
+	if len(inviters) > 0 {
+		f["invitedBy"] = inviters[0].ID
+	}
+	return f
 }
 
 // forText names those whom a voter stood in for, or "".

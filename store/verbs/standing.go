@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -96,10 +97,11 @@ func StandingFacts(f Facts, g action.StandingGrant) {
 
 // StandingRecord is the record that a vote for a grant was kept. It is one of
 // the source, so that its salt goes when the source is erased.
-func StandingRecord(event string, g action.StandingGrant, source action.Action, v action.Vote) (audit.Record, Facts, Secrets) {
+func StandingRecord(event string, g action.StandingGrant, source action.Action, v action.Vote, ties Facts) (audit.Record, Facts, Secrets) {
 	f := Facts{"policyVersion": g.PolicyVersion, "method": v.Method, "voteDigest": approval.VoteDigest(v).String(),
 		"maxUses": decimal(int64(g.MaxUses)), "expires": g.ExpiresAt.Format(time.RFC3339Nano), "for": forText(v)}
 	StandingFacts(f, g)
+	maps.Copy(f, ties)
 	return about(event, source.State, source, v.Voter), f,
 		Secrets{"scope": []byte(approval.ScopeText(g.Scope)), "envelope": v.Envelope, "reason": []byte(v.Reason)}
 }
