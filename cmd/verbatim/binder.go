@@ -20,7 +20,8 @@ type binder struct {
 
 	mu         sync.Mutex
 	catalog    *catalog.Catalog
-	generation uint64 // moves when another catalog is put in force
+	generation uint64        // moves when another catalog is put in force
+	changed    chan struct{} // closed then
 	bound      map[definition]binding
 	latest     map[string]*catalog.Tool // by catalog name, for the page
 }
@@ -36,7 +37,7 @@ type binding struct {
 }
 
 func newBinder(c *catalog.Catalog, s seen, log *slog.Logger) *binder {
-	return &binder{log: log, seen: s, catalog: c, bound: map[definition]binding{}, latest: map[string]*catalog.Tool{}}
+	return &binder{log: log, seen: s, catalog: c, changed: make(chan struct{}), bound: map[definition]binding{}, latest: map[string]*catalog.Tool{}}
 }
 
 // Bind returns the catalogued tool of a live definition, or why it must not
@@ -92,6 +93,15 @@ func (b *binder) replace(c *catalog.Catalog) {
 	defer b.mu.Unlock()
 	b.catalog, b.bound, b.latest = c, map[definition]binding{}, map[string]*catalog.Tool{}
 	b.generation++
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Changed is closed when another catalog is put in force.
+func (b *binder) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
 }
 
 // Generation moves when tools must be bound again.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
@@ -101,6 +102,7 @@ const (
 // Endpoint is the handler. It is safe for concurrent use.
 type Endpoint struct {
 	cfg      Config
+	doors    atomic.Pointer[doors]
 	frames   wire.Limits
 	sessions *sessions
 	load     *load
@@ -135,7 +137,9 @@ func New(cfg Config) (*Endpoint, error) {
 			return nil, errors.New("an origin is scheme://host[:port] and nothing else")
 		}
 	}
-	return &Endpoint{cfg: cfg, frames: wire.Limits{MaxFrame: l.Frame}, sessions: newSessions(l.Sessions), load: newLoad(l.Requests)}, nil
+	e := &Endpoint{cfg: cfg, frames: wire.Limits{MaxFrame: l.Frame}, sessions: newSessions(l.Sessions), load: newLoad(l.Requests)}
+	e.doors.Store(newDoors(cfg.Authority, cfg.Resource))
+	return e, nil
 }
 
 // ServeHTTP answers one HTTP request.
@@ -150,8 +154,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		turnAway(w, http.StatusForbidden, "this host or origin is not served")
 		return
 	}
-	if e.cfg.Resource != nil && e.cfg.Resource.describes(r.URL.Path, e.cfg.Path) {
-		e.cfg.Resource.serve(w, r)
+	if about := e.doors.Load().resource; about != nil && about.describes(r.URL.Path, e.cfg.Path) {
+		about.serve(w, r)
 		return
 	}
 	if !beside && r.URL.Path != e.cfg.Path {
@@ -213,7 +217,7 @@ func (e *Endpoint) identify(r *http.Request) (Identity, error) {
 	if len(values) != 1 || !found || !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken {
 		return Identity{}, &Refusal{Code: "invalid_token", Cause: errors.New("it is no bearer token")}
 	}
-	who, err := e.cfg.Authority.Identify(r.Context(), token)
+	who, err := e.doors.Load().authority.Identify(r.Context(), token)
 	if err == nil && who.Key == "" {
 		err = errors.New("an identity without a key")
 	}
@@ -241,10 +245,10 @@ func (e *Endpoint) challenge(w http.ResponseWriter, r *http.Request, err error, 
 		turnAway(w, http.StatusServiceUnavailable, "the token could not be checked; try again")
 		return
 	}
-	if e.cfg.Resource != nil {
-		parameters = append(parameters, `resource_metadata="`+e.cfg.Resource.location(e.cfg.Path)+`"`)
-		if status == http.StatusUnauthorized && len(e.cfg.Resource.Scopes) > 0 {
-			parameters = append(parameters, `scope="`+strings.Join(e.cfg.Resource.Scopes, " ")+`"`)
+	if about := e.doors.Load().resource; about != nil {
+		parameters = append(parameters, `resource_metadata="`+about.location(e.cfg.Path)+`"`)
+		if status == http.StatusUnauthorized && len(about.Scopes) > 0 {
+			parameters = append(parameters, `scope="`+strings.Join(about.Scopes, " ")+`"`)
 		}
 	}
 	w.Header().Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(parameters, ", ")))

@@ -142,6 +142,11 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Identity, 
 	}
 	s := e.cfg.Hub.Once(who.Caller)
 	defer s.Close()
+	if m.Method() == "subscriptions/listen" {
+		ctx, cancel := e.whileGood(r, who, s)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
 	if !s.Knows(m.Method()) {
 		fault(w, http.StatusNotFound, m.ID(), wire.CodeMethodNotFound, "this method does not pass the gateway", nil)
 		return
@@ -261,11 +266,13 @@ func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Identity) {
 	defer s.use()()
 	out := newReply(w, true)
 	defer out.close()
+	good, cancel := e.whileGood(r, who, s.Session)
+	defer cancel()
 	out.start()
 	s.Outlet(out.beside)
 	defer s.Outlet(nil)
 	select {
-	case <-r.Context().Done():
+	case <-good.Done():
 	case <-s.Done():
 	case <-out.broken:
 	}

@@ -140,6 +140,9 @@ type place struct {
 	t    *testing.T
 	hub  *hub.Hub
 	http *httptest.Server
+
+	endpoint *endpoint.Endpoint
+	callers  tokens
 }
 
 type option func(*endpoint.Config)
@@ -186,8 +189,8 @@ func newPlace(t *testing.T, servers []hub.Server, with ...option) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := endpoint.Config{Hub: p.hub, Hosts: []string{listener.Addr().String()}, Log: log,
-		Authority: tokens{goodToken: {Key: "good", Caller: caller}, otherToken: {Key: "other", Caller: other}}}
+	p.callers = tokens{goodToken: {Key: "good", Caller: caller}, otherToken: {Key: "other", Caller: other}}
+	cfg := endpoint.Config{Hub: p.hub, Hosts: []string{listener.Addr().String()}, Log: log, Authority: p.callers}
 	for _, o := range with {
 		o(&cfg)
 	}
@@ -195,6 +198,7 @@ func newPlace(t *testing.T, servers []hub.Server, with ...option) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.endpoint = e
 	p.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: e}}
 	p.http.Start()
 	t.Cleanup(func() {

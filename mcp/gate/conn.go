@@ -36,8 +36,10 @@ type conn struct {
 // flight is one request of the client that has no answer yet.
 type flight struct {
 	cancel   context.CancelFunc
+	id       wire.ID // the client's
 	upstream wire.ID // zero until it has been sent on
 	silent   bool    // cancelled: no answer is wanted
+	listens  bool    // it is a stream of notifications that the tools have changed
 	token    string  // raw progress token; "" where the client gave none
 }
 
@@ -74,6 +76,7 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 		Tending{Gate: c.desk.cfg.Gate, Server: c.desk.cfg.Server, Roster: c.roster, Line: c.up, Prepare: c.inEra,
 			Identity: c.desk.cfg.Identity, Audience: c.desk.cfg.Audience}.Tend(ctx)
 	})
+	go c.announce(ctx)
 	server, gone := make(chan error, 1), make(chan error, 1)
 	go func() { server <- c.up.Listen(c.fromServer) }()
 	go c.readClient(ctx, wire.NewReader(client, wire.Limits{}), gone)
@@ -185,7 +188,7 @@ func (c *conn) begin(ctx context.Context, m *wire.Message) (context.Context, *fl
 		return nil, nil, false
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &flight{cancel: cancel, token: string(token)}
+	f := &flight{cancel: cancel, id: m.ID(), token: string(token), listens: listensForTools(m)}
 	c.live[m.ID().Key()] = f
 	if f.token != "" {
 		c.tokens[f.token]++

@@ -31,6 +31,20 @@ type Generational interface {
 	Generation() uint64
 }
 
+// Announcing is a Binder that tells when its catalog is replaced. The channel
+// is closed then, and Changed returns another one.
+type Announcing interface {
+	Changed() <-chan struct{}
+}
+
+// Changes is closed when tools must be listed again for clients; nil never is.
+func Changes(b Binder) <-chan struct{} {
+	if a, ok := b.(Announcing); ok {
+		return a.Changed()
+	}
+	return nil
+}
+
 // Roster is what one server says it offers, bound to the catalog. It is safe
 // for concurrent use; all clients of one server may share it.
 type Roster struct {

@@ -140,6 +140,7 @@ func New(cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h.roof.Store(servers)
+	go h.listsChanged()
 	return h, nil
 }
 

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -86,48 +87,67 @@ func (s *Session) listen(r *request) *wire.Message {
 func (s *Session) attend(r *request, w wishes, tell func(*wire.Message)) {
 	var all sync.WaitGroup
 	defer all.Wait()
+	f, who := s.roof, &s.caller
 	s.let() // it needs no server for itself, and may last for days
 	heard := map[*server]context.CancelFunc{}
-	for {
-		f := s.roof
-		for _, x := range s.visible() {
-			if heard[x] == nil {
-				ctx, cancel := context.WithCancel(r.ctx)
-				heard[x] = cancel
-				all.Go(func() { defer cancel(); s.hearken(ctx, x, f, w, r, tell) })
-			}
-		}
-		select {
-		case <-r.ctx.Done():
-			return
-		case <-s.roof.gone:
-		}
-		s.roof = s.hub.roof.Load()
-		changed := len(heard) != len(s.visible())
+	rebound := gate.Changes(s.hub.cfg.Binder)
+	for first := true; ; first = false {
+		there := visible(f, who)
+		changed := false
 		for x, cancel := range heard {
-			if s.roof.servers[x.Name] != x {
+			if !slices.Contains(there, x) {
 				cancel()
 				delete(heard, x)
 				changed = true
 			}
 		}
-		if changed {
-			s.tellChanged(w, tell)
+		for _, x := range there {
+			if heard[x] == nil {
+				ctx, cancel := context.WithCancel(r.ctx)
+				heard[x], changed = cancel, true
+				under := f
+				all.Go(func() { defer cancel(); s.hearken(ctx, x, under, w, r, tell) })
+			}
+		}
+		if changed && !first {
+			tellChanged(w.kinds, tell)
+		}
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-f.gone:
+			f = s.hub.roof.Load()
+		case <-s.wake:
+			who = s.latest()
+			tellChanged(only(w.kinds, "toolsListChanged"), tell)
+		case <-rebound:
+			rebound = gate.Changes(s.hub.cfg.Binder)
+			tellChanged(only(w.kinds, "toolsListChanged"), tell)
 		}
 	}
 }
 
-// visible are the servers that exist for the session.
-func (s *Session) visible() (out []*server) {
-	for _, name := range s.servers() {
-		out = append(out, s.roof.servers[name])
+// only is a kind by itself, if it is among those that are wished for.
+func only(kinds []string, kind string) []string {
+	if contains(kinds, kind) {
+		return []string{kind}
+	}
+	return nil
+}
+
+// visible are the servers of a roof that exist for a caller.
+func visible(f *roof, c *Caller) (out []*server) {
+	for _, name := range f.names {
+		if c.sees(name) {
+			out = append(out, f.servers[name])
+		}
 	}
 	return out
 }
 
-// tellChanged says that every list that the client asked about is another one.
-func (s *Session) tellChanged(w wishes, tell func(*wire.Message)) {
-	for _, kind := range w.kinds {
+// tellChanged says that lists are others now.
+func tellChanged(kinds []string, tell func(*wire.Message)) {
+	for _, kind := range kinds {
 		if m, err := wire.NewNotification(listKinds[kind], nil); err == nil {
 			tell(m)
 		}

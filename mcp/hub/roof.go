@@ -151,14 +151,25 @@ func (h *Hub) announce(changed []*server) {
 	}
 }
 
-// ListsChanged tells every client that lists tools differently from now on:
-// the catalog is another one.
-func (h *Hub) ListsChanged() {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	for _, s := range sessions {
-		s.told("notifications/tools/list_changed")
+// listsChanged tells every session when the catalog is replaced, until the hub
+// ends: tools are shown differently from then on.
+func (h *Hub) listsChanged() {
+	change := gate.Changes(h.cfg.Binder)
+	for {
+		select {
+		case <-h.end.Done():
+			return
+		case <-change:
+		}
+		change = gate.Changes(h.cfg.Binder)
+		h.mu.Lock()
+		sessions := slices.Collect(maps.Keys(h.sessions))
+		h.mu.Unlock()
+		for _, s := range sessions {
+			if !s.ear {
+				s.told("notifications/tools/list_changed")
+			}
+		}
 	}
 }
 

@@ -34,7 +34,8 @@ type seat struct {
 
 	mu      sync.Mutex
 	owner   *Session            // that the hub knows
-	newest  Caller              // of the latest request
+	newest  Caller              // that the session's token stands for
+	wake    chan struct{}       // newest is another one; nil in the legacy era
 	version string              // that was agreed, in the legacy era
 	can     map[string]bool     // capabilities that the client declared
 	live    map[string]*trip    // requests under way, by the client's id
@@ -97,7 +98,7 @@ func (h *Hub) session(c Caller, e era) *Session {
 	s := &Session{caller: c, seat: &seat{hub: h, era: e, newest: c, live: make(map[string]*trip, 1)}}
 	s.owner = s
 	if e == modern { // it lasts for one request, and that has an end of its own
-		s.end, s.stop, s.roof = h.end, func() {}, h.roof.Load()
+		s.end, s.stop, s.roof, s.wake = h.end, func() {}, h.roof.Load(), make(chan struct{}, 1)
 		return s
 	}
 	s.can, s.asked, s.follows = map[string]bool{}, map[string]debt{}, map[string]bool{}

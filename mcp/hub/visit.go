@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 )
 
@@ -13,6 +14,23 @@ func (s *Session) As(c Caller) *Session {
 	defer s.mu.Unlock()
 	s.newest = c
 	return &Session{seat: s.seat, caller: c}
+}
+
+// Renew says what the token of a session stands for now. A client that sees
+// other tools from now on is told.
+func (s *Session) Renew(c Caller) {
+	s.mu.Lock()
+	same := reflect.DeepEqual(s.newest.Servers, c.Servers) && reflect.DeepEqual(s.newest.Tools, c.Tools)
+	s.newest = c
+	s.mu.Unlock()
+	if same {
+		return
+	}
+	s.told("notifications/tools/list_changed")
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 func (s *Session) latest() *Caller {
