@@ -9,6 +9,6 @@
 // It promises that issuer, audience, times, type, algorithm and signature are
 // checked on each token, that the algorithm is the key's and never the token's
 // choice, and that keys are asked for again when an unknown one is named, but
-// not more often than [MinRefresh]. It must never follow an address or take a
-// key that a token brings.
+// not more often than [MinRefresh], unless somebody asks for that (Refresh). It
+// must never follow an address or take a key that a token brings.
 package oauth

@@ -67,6 +67,22 @@ func (s *keySet) find(ctx context.Context, id string) (*key, error) {
 	return k, nil
 }
 
+// refresh asks for the keys at once. If that fails, those that are known stay
+// for as long as they are good.
+func (s *keySet) refresh(ctx context.Context) error {
+	began := s.now()
+	keys, err := s.load(ctx) // tokens are checked meanwhile
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.at.After(began) {
+		s.keys, s.at, s.tried = keys, began, began
+	}
+	return nil
+}
+
 func (s *keySet) load(ctx context.Context) (map[string]*key, error) {
 	raw, err := s.fetch(ctx)
 	if err != nil {

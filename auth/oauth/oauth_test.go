@@ -268,3 +268,29 @@ func TestKeysAreRotatedWithoutAskingForEach(t *testing.T) {
 		}
 	}
 }
+
+// A key that was withdrawn is believed no longer once the keys were asked for
+// again; where they cannot be had, the known ones stay.
+func TestRefreshTakesWithdrawnKeysAway(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	v := s.verifier()
+	token := s.token("RS256", "r", nil)
+	if _, err := v.Verify(context.Background(), token); err != nil {
+		t.Fatal(err)
+	}
+	s.down = true
+	if err := v.Refresh(context.Background()); err == nil {
+		t.Error("keys came from nowhere")
+	}
+	if _, err := v.Verify(context.Background(), token); err != nil {
+		t.Errorf("while the server is down: %v", err)
+	}
+	s.down, s.rsa = false, newServer(t).rsa
+	if err := v.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Verify(context.Background(), token); !errors.Is(err, oauth.ErrToken) {
+		t.Errorf("the key that was withdrawn: %v", err)
+	}
+}

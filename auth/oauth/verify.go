@@ -63,6 +63,11 @@ func New(cfg Config) (*Verifier, error) {
 	return &Verifier{cfg: cfg, keys: &keySet{fetch: cfg.Fetch, now: cfg.Now}}, nil
 }
 
+// Refresh asks the server for its keys now, however recently they were asked
+// for: a key that it has withdrawn is believed no longer. If the keys cannot be
+// had, the known ones stay as they were and the error says why.
+func (v *Verifier) Refresh(ctx context.Context) error { return v.keys.refresh(ctx) }
+
 func broken(rule string) error { return fmt.Errorf("%w: %s", ErrToken, rule) }
 
 // Verify checks one token.

@@ -35,6 +35,7 @@ type parts struct {
 	binder   *binder
 	rules    *rules
 	beside   *candidate // nil: none
+	settings *settings
 	gate     *verbatim.Gate
 	catalogs sync.Mutex // one writer of the catalog file at a time
 	sequence *audit.Sequencer
@@ -65,11 +66,12 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 	if p.beside, err = newCandidate(home, cfg, log); err != nil {
 		return nil, err
 	}
-	p.rules = &rules{cfg: cfg, log: log, policy: p.policy, binder: p.binder, beside: p.beside}
+	p.rules = &rules{files: filesOf(cfg), log: log, policy: p.policy, binder: p.binder, beside: p.beside}
 	if err := p.rules.load(); err != nil {
 		p.beside.close()
 		return nil, err
 	}
+	p.settings = newSettings(p, cfg)
 	if err := p.open(); err != nil {
 		p.beside.close()
 		return nil, err

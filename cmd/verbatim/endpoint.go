@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -13,8 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/api"
@@ -33,7 +30,7 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 	if e == nil {
 		return nil, nil
 	}
-	authority, resource, err := p.authority(e)
+	d, err := p.doors(p.cfg, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +40,8 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 			return nil, fmt.Errorf("endpoint: %w", err)
 		}
 	}
-	servers, err := p.servers(e)
-	if err != nil {
-		return nil, err
-	}
 	return &daemon.Endpoint{Listen: e.Listen, TLS: secure, Make: func(page, at string) (daemon.Clients, error) {
-		h, err := hub.New(hub.Config{Gate: p.gate, Binder: p.binder, Servers: servers, Version: daemon.ThisBuild().Version,
+		h, err := hub.New(hub.Config{Gate: p.gate, Binder: p.binder, Servers: d.servers, Version: daemon.ThisBuild().Version,
 			Wait: p.cfg.Wait, Page: page, NameLimit: e.NameLimit, Log: p.log})
 		if err != nil {
 			return daemon.Clients{}, err
@@ -58,11 +51,12 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 		if err != nil {
 			return daemon.Clients{}, err
 		}
-		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: authority, Resource: resource, Beside: decisions,
+		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: d.authority, Resource: d.resource, Beside: decisions,
 			Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
 		if err != nil {
 			return daemon.Clients{}, err
 		}
+		p.settings.serve(h, handler, d)
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
 			h.Warm(ctx)
@@ -131,10 +125,10 @@ func patterns(texts []string) ([]hub.Pattern, error) {
 }
 
 // servers are the declared servers that stand behind the endpoint.
-func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
+func (p *parts) servers(cfg config.Config) ([]hub.Server, error) {
 	var out []hub.Server
-	for name, declared := range p.cfg.Servers {
-		if len(e.Servers) > 0 && !slices.Contains(e.Servers, name) {
+	for name, declared := range cfg.Servers {
+		if len(cfg.Endpoint.Servers) > 0 && !slices.Contains(cfg.Endpoint.Servers, name) {
 			continue
 		}
 		s, err := behind(name, declared, p.log.With("server", name), func(c gate.Command) (gate.Command, error) {
@@ -152,7 +146,13 @@ func (p *parts) servers(e *config.Endpoint) ([]hub.Server, error) {
 // each time before it is started.
 func behind(name string, declared config.Server, log *slog.Logger, check func(gate.Command) (gate.Command, error)) (hub.Server, error) {
 	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start, Audience: declared.Audience}
-	var err error
+	roots, err := vouchers(declared)
+	if err != nil {
+		return s, err
+	}
+	if s.Version, err = versionOf(declared, s.Identity, roots); err != nil {
+		return s, err
+	}
 	if s.Resources, err = patterns(declared.Resources); err != nil {
 		return s, fmt.Errorf("resources: %w", err)
 	}
@@ -174,12 +174,7 @@ func behind(name string, declared config.Server, log *slog.Logger, check func(ga
 		}
 		return s, nil
 	}
-	far := remote.Config{URL: declared.URL, Log: log}
-	if declared.CA != nil {
-		if far.Roots, err = os.ReadFile(*declared.CA); err != nil {
-			return s, err
-		}
-	}
+	far := remote.Config{URL: declared.URL, Roots: roots, Log: log}
 	if err := authenticate(&far, declared); err != nil {
 		return s, err
 	}
@@ -210,49 +205,4 @@ func environment(env []string, declared config.Server) []string {
 		}
 	}
 	return withEnv(out, declared.Env)
-}
-
-// logLines writes what a server says on its standard error into the log, line
-// by line.
-type logLines struct {
-	log *slog.Logger
-
-	mu   sync.Mutex
-	rest []byte
-	from time.Time // when the present second of lines began
-	said int
-}
-
-// The limits of what servers may say in the log.
-const (
-	maxLogLine  = 1000
-	linesPerSec = 50
-)
-
-// Write takes text.
-func (l *logLines) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rest = append(l.rest, text...)
-	for {
-		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
-		if !found && len(l.rest) <= maxLogLine {
-			return len(text), nil
-		}
-		if !found {
-			line, rest = l.rest[:maxLogLine], nil
-		}
-		l.say(line)
-		l.rest = append([]byte(nil), rest...)
-	}
-}
-
-func (l *logLines) say(line []byte) {
-	if time.Since(l.from) > time.Second {
-		l.from, l.said = time.Now(), 0
-	}
-	if l.said++; l.said > linesPerSec || len(bytes.TrimSpace(line)) == 0 {
-		return
-	}
-	l.log.Info("the server says", "text", plain(string(line[:min(len(line), maxLogLine)])))
 }

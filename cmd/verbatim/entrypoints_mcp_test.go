@@ -21,7 +21,7 @@ import (
 var mcpEntries = []string{"initialize", "server/discover", "ping", "tools/list", "tools/call", "resources/list",
 	"resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/list",
 	"prompts/get", "completion/complete", "logging/setLevel", "notifications/initialized",
-	"notifications/cancelled", "notifications/progress", "notifications/roots/list_changed", "tasks/get", "tasks/update", "tasks/cancel"}
+	"notifications/cancelled", "notifications/progress", "notifications/roots/list_changed", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"}
 
 // unlisted are methods that no map lists, spelled as an attacker would.
 var unlisted = []string{"tools/Call", "tools/call ", "tools\\u002fcallx", "tasks/list", "notifications/tools/call", "$/tools/call"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
@@ -23,11 +24,16 @@ type issued struct {
 	tools    []hub.Pattern
 }
 
-// authority is who says what a bearer token stands for.
-func (p *parts) authority(e *config.Endpoint) (endpoint.Authority, *endpoint.Resource, error) {
+// authority is who says what a bearer token stands for. The keys that an
+// earlier one knows of the same authorization server are taken over.
+func (p *parts) authority(e *config.Endpoint, earlier endpoint.Authority) (endpoint.Authority, *endpoint.Resource, error) {
 	static, err := p.tokens(e.Tokens)
 	if err != nil || e.OAuth == nil {
 		return static, nil, err
+	}
+	about := &endpoint.Resource{URL: e.OAuth.Resource, Servers: []string{e.OAuth.Issuer}, Scopes: e.OAuth.Scopes}
+	if was, ok := earlier.(*issued); ok && reflect.DeepEqual(was.cfg, *e.OAuth) {
+		return &issued{static: static, cfg: was.cfg, verifier: was.verifier, tools: was.tools}, about, nil
 	}
 	guard, err := netguard.New(netguard.Options{})
 	if err != nil {
@@ -40,7 +46,7 @@ func (p *parts) authority(e *config.Endpoint) (endpoint.Authority, *endpoint.Res
 	if err != nil {
 		return nil, nil, err
 	}
-	return a, &endpoint.Resource{URL: e.OAuth.Resource, Servers: []string{e.OAuth.Issuer}, Scopes: e.OAuth.Scopes}, nil
+	return a, about, nil
 }
 
 func issuedBy(static *endpoint.Tokens, cfg config.OAuth, keys func(context.Context) ([]byte, error)) (*issued, error) {

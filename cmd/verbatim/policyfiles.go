@@ -54,21 +54,25 @@ func loadCatalog(path string) (*catalog.Catalog, error) {
 	return yamlfile.Load(path)
 }
 
+// replace loads policy for a catalog. On an error the engine in force stays.
+func (l *livePolicy) replace(path string, c *catalog.Catalog) error {
+	engine, err := loadPolicy(path, c)
+	if err == nil {
+		l.engine.Store(engine)
+	}
+	return err
+}
+
 // livePolicy is the engine in force; it is replaced as a whole.
 type livePolicy struct{ engine atomic.Pointer[cedar.Engine] }
 
-// replace loads policy for a catalog. On an error the engine in force stays.
-func (l *livePolicy) replace(path string, c *catalog.Catalog) error {
+// loadPolicy reads the policy for a catalog.
+func loadPolicy(path string, c *catalog.Catalog) (*cedar.Engine, error) {
 	files, err := policyFiles(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	engine, err := cedar.Load(files, c.Tools(), cedar.Options{})
-	if err != nil {
-		return err
-	}
-	l.engine.Store(engine)
-	return nil
+	return cedar.Load(files, c.Tools(), cedar.Options{})
 }
 
 // Current returns the engine for one call.

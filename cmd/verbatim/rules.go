@@ -10,22 +10,64 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/policy/cedar"
 )
 
 // rules are the catalog and the policy in force, and the files they come
 // from. They are put in force together or not at all.
 type rules struct {
-	cfg    config.Config
 	log    *slog.Logger
 	policy *livePolicy
 	binder *binder
 	beside *candidate // nil: none
 
-	mu   sync.Mutex
-	seen string // what the files looked like when they were last read
+	mu    sync.Mutex
+	files ruleFiles
+	seen  string // what the files looked like when they were last read
 	// mistake is what keeps these files from being in force.
 	mistake error
+}
+
+// ruleFiles are where catalog and policy are.
+type ruleFiles struct{ catalog, policy, candidate string }
+
+func filesOf(c config.Config) ruleFiles { return ruleFiles{c.Catalog, c.Policy, c.Candidate} }
+
+// ruleSet is what was read from there.
+type ruleSet struct {
+	files  ruleFiles
+	looks  string // what the files looked like before they were read
+	tools  *catalog.Catalog
+	engine *cedar.Engine
+}
+
+// read reads catalog and policy, and holds them against one another.
+func (f ruleFiles) read() (s ruleSet, err error) {
+	s = ruleSet{files: f, looks: f.look()}
+	if s.tools, err = loadCatalog(f.catalog); err != nil {
+		return s, err
+	}
+	s.engine, err = loadPolicy(f.policy, s.tools)
+	return s, err
+}
+
+// put puts a set in force.
+func (r *rules) put(s ruleSet) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.files, r.seen, r.mistake = s.files, s.looks, nil
+	r.policy.engine.Store(s.engine)
+	r.binder.replace(s.tools)
+	r.beside.load(s.tools)
+}
+
+// catalogFile is where entries are written that somebody adds.
+func (r *rules) catalogFile() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.files.catalog
 }
 
 // load reads catalog and policy and puts them in force. On an error what was
@@ -33,35 +75,27 @@ type rules struct {
 func (r *rules) load() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = r.look()
-	r.mistake = r.replace()
-	return r.mistake
-}
-
-func (r *rules) replace() error {
-	tools, err := loadCatalog(r.cfg.Catalog)
-	if err != nil {
-		return err
+	s, err := r.files.read()
+	r.seen, r.mistake = s.looks, err
+	if err == nil {
+		r.policy.engine.Store(s.engine)
+		r.binder.replace(s.tools)
+		r.beside.load(s.tools)
 	}
-	if err := r.policy.replace(r.cfg.Policy, tools); err != nil {
-		return err
-	}
-	r.binder.replace(tools)
-	r.beside.load(tools)
-	return nil
+	return err
 }
 
 // reload loads again if a file has changed since. A mistake in it is logged
 // once and returned while it stands; calls go on under what was in force.
 func (r *rules) reload() error {
 	r.mu.Lock()
-	same, mistake := r.seen == r.look(), r.mistake
+	same, mistake := r.seen == r.files.look(), r.mistake
 	r.mu.Unlock()
 	if same {
 		return mistake
 	}
 	if err := r.load(); err != nil {
-		r.log.Error("catalog or policy were changed and have a mistake; the earlier ones stay in force", "error", err)
+		r.log.Error("catalog or policy were changed and have a mistake; the earlier ones stay in force", "stage", "rules", "error", err)
 		return err
 	}
 	r.log.Info("catalog and policy were read again")
@@ -69,16 +103,22 @@ func (r *rules) reload() error {
 }
 
 // look says which files there are, how long they are and when they changed.
-func (r *rules) look() string {
-	paths := []string{r.cfg.Catalog, r.cfg.Policy}
-	if r.cfg.Candidate != "" {
-		paths = append(paths, r.cfg.Candidate)
+func (f ruleFiles) look() string {
+	paths := []string{f.catalog, f.policy}
+	if f.candidate != "" {
+		paths = append(paths, f.candidate)
 	}
 	for _, dir := range paths[1:] {
 		if inside, err := filepath.Glob(filepath.Join(dir, "*.cedar")); err == nil {
 			paths = append(paths, inside...)
 		}
 	}
+	return lookAt(paths)
+}
+
+// lookAt says of files whether they are there, how long they are and when they
+// were changed.
+func lookAt(paths []string) string {
 	var b strings.Builder
 	for _, p := range paths {
 		info, err := os.Stat(p)

@@ -110,6 +110,7 @@ func serveInBackground(ctx context.Context, home config.Home, cfg config.Config,
 // stops it.
 func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg config.Config, log *slog.Logger,
 	idle time.Duration, ready func(daemon.State)) error {
+	told := hangups()
 	p, err := compose(home, cfg, log)
 	if err != nil {
 		return err
@@ -141,6 +142,7 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 		return err
 	}
 	watching, unwatch := context.WithCancel(ctx)
+	go p.onHangup(watching, told)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -149,7 +151,7 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	defer func() { unwatch(); <-watched }()
 	page := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Origin: cfg.Origin, TLS: secure, Tenant: localTenant, Gate: p.gate,
-		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: func() { _ = p.rules.reload() }, Ready: ready, Log: log,
+		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: p.reload, Mistakes: p.mistakes, Ready: ready, Log: log,
 		Sequence: p.sequence.Turn, Endpoint: clients, Metrics: measured, Sinks: sinks, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
 		Attach: p.attach(func() string { return page }),
 		Pages: func(at string) (http.Handler, error) {

@@ -40,6 +40,9 @@ func printOverview(cmd *cobra.Command, s streams, o daemon.Overview) error {
 	if o.StoreBytes > 0 {
 		fmt.Fprintf(s.out, "store: %.1f MiB\n", float64(o.StoreBytes)/(1<<20))
 	}
+	for _, text := range o.Mistakes {
+		fmt.Fprintf(s.out, "not in use: %s\n", plain(text))
+	}
 	fmt.Fprintln(s.out)
 	if len(o.Counts) == 0 {
 		fmt.Fprintln(s.out, "nothing is open")

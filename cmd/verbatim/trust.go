@@ -42,7 +42,7 @@ func (t *trusting) Listed(server string, tools []wire.Tool) {
 	if len(names) == 0 {
 		return
 	}
-	if err := pinReads(t.rules.cfg.Catalog, server, definitions, time.Now()); err != nil {
+	if err := pinReads(t.rules.catalogFile(), server, definitions, time.Now()); err != nil {
 		t.notes.Say("the catalog was not changed, so reads of %s wait for approval: %v", server, err)
 		return
 	}
@@ -51,7 +51,7 @@ func (t *trusting) Listed(server string, tools []wire.Tool) {
 		return
 	}
 	t.notes.Say("%d tools of %s are catalogued as reads, because the server says so (%s), in %s",
-		len(names), server, strings.Join(names, ", "), t.rules.cfg.Catalog)
+		len(names), server, strings.Join(names, ", "), t.rules.catalogFile())
 }
 
 // saysReadOnly reports the server's hint for a tool that could be enforced.

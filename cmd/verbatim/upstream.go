@@ -54,7 +54,7 @@ func (p *parts) attach(page func() string) func(daemon.Hello, *daemon.Notes) (da
 		p.log.Info("attached", "server", name, "agent", agent)
 		u := &upstream{process: process, notes: notes, cfg: gate.Config{Gate: p.gate, Session: session, Server: name,
 			Identity: p.identity(h, command), Reach: reach, Binder: p.binder, Wait: p.wait(h), Page: page(), Log: p.log,
-			Listing: p.cfg.Servers[h.Server].Start, Audience: p.audience(h)}}
+			Listing: p.settings.now().Servers[h.Server].Start, Audience: p.audience(h)}}
 		if h.WaitMS == 0 { // whoever brings a time of its own looks for itself
 			u.cfg.Waiting = waits(notes, page())
 		}
@@ -79,7 +79,7 @@ func (p *parts) audience(h daemon.Hello) string {
 // with.
 func (p *parts) reach(h daemon.Hello) (r gate.Reach, err error) {
 	if h.Command == "" {
-		h.Resources, h.Prompts = p.cfg.Servers[h.Server].Resources, p.cfg.Servers[h.Server].Prompts
+		h.Resources, h.Prompts = p.settings.now().Servers[h.Server].Resources, p.settings.now().Servers[h.Server].Prompts
 	}
 	if r.Resources, err = patterns(h.Resources); err != nil {
 		return r, fmt.Errorf("resources: %w", err)
@@ -111,9 +111,9 @@ func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) 
 	c = gate.Command{Path: h.Command, Args: h.Args, Env: h.Env, Dir: h.Dir}
 	name = h.Server
 	if h.Command == "" {
-		declared, ok := p.cfg.Servers[name]
+		declared, ok := p.settings.now().Servers[name]
 		if !ok {
-			return "", c, fmt.Errorf("no server of that name is declared; the configuration has: %s", declaredNames(p.cfg.Servers))
+			return "", c, fmt.Errorf("no server of that name is declared; the configuration has: %s", declaredNames(p.settings.now().Servers))
 		}
 		if declared.URL != "" {
 			return "", c, errors.New("this server has a URL; clients reach it at the endpoint of verbatim serve")
@@ -135,7 +135,7 @@ func (p *parts) server(h daemon.Hello) (name string, c gate.Command, err error) 
 // identity names the server that a client means, for what it was sent.
 func (p *parts) identity(h daemon.Hello, c gate.Command) canon.Digest {
 	if h.Command == "" {
-		return declaredIdentity(p.cfg.Servers[h.Server], h.Env, c.Dir)
+		return declaredIdentity(p.settings.now().Servers[h.Server], h.Env, c.Dir)
 	}
 	return c.Identity()
 }

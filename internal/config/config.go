@@ -10,6 +10,10 @@ import (
 
 // Config is the configuration of one daemon.
 type Config struct {
+	// File is where it was read from. Optional says that the file may be
+	// missing.
+	File     string
+	Optional bool
 	// Agent is the agentName of sessions that bring none of their own.
 	Agent string
 	// Listen is the address of the approvers' page: loopback, unless TLS is set.
@@ -183,7 +187,7 @@ var ServerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 // Load reads a configuration file. If it is missing and optional, the
 // defaults of the home apply. Errors name file, line and field.
 func Load(h Home, path string, optional bool) (Config, error) {
-	c := Config{Agent: DefaultAgent, Listen: DefaultListen, Wait: DefaultWait, Idle: DefaultIdle, KeepKeys: DefaultKeepKeys}
+	c := Config{File: path, Optional: optional, Agent: DefaultAgent, Listen: DefaultListen, Wait: DefaultWait, Idle: DefaultIdle, KeepKeys: DefaultKeepKeys}
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && optional:

@@ -19,7 +19,7 @@ func TestMissingFileIsTheDefaultsOnlyWhereOptional(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: home.Catalog(), Policy: home.Policy(),
+	want := config.Config{File: home.Config(), Optional: true, Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: home.Catalog(), Policy: home.Policy(),
 		Wait: 50 * time.Second, Idle: 10 * time.Minute, KeepKeys: 720 * time.Hour}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -37,7 +37,7 @@ func TestPathsAreFoundFromTheFileThatNamesThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Config{Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: filepath.Join(dir, "tools.yaml"), Policy: "/etc/rules",
+	want := config.Config{File: path, Agent: "local-agent", Listen: "127.0.0.1:7433", Catalog: filepath.Join(dir, "tools.yaml"), Policy: "/etc/rules",
 		Wait: 50 * time.Second, Idle: 10 * time.Minute, KeepKeys: 720 * time.Hour, Servers: map[string]config.Server{"files": {
 			Command: "npx", Args: []string{"-y", "server", ""}, Env: map[string]string{"A": "1"}, Dir: "/srv", Start: 30 * time.Second}}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -112,11 +112,12 @@ func TestDocumentedConfigurationLoads(t *testing.T) {
 		t.Fatal("the page shows no configuration")
 	}
 	dir := t.TempDir()
-	got, err := config.Load("/home/x", write(t, dir, example), false)
+	path := write(t, dir, example)
+	got, err := config.Load("/home/x", path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Config{Agent: config.DefaultAgent, Listen: config.DefaultListen, Catalog: filepath.Join(dir, "catalog.yaml"),
+	want := config.Config{File: path, Agent: config.DefaultAgent, Listen: config.DefaultListen, Catalog: filepath.Join(dir, "catalog.yaml"),
 		Policy: filepath.Join(dir, "policy"), Wait: config.DefaultWait, Idle: config.DefaultIdle, KeepKeys: config.DefaultKeepKeys,
 		Servers: map[string]config.Server{"files": {Command: "npx", Dir: "/srv", Start: config.DefaultStart, Env: map[string]string{"LOG_LEVEL": "warn"},
 			Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv/files"}}}}

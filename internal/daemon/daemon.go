@@ -55,6 +55,8 @@ type Config struct {
 	Sequence func(context.Context) (int, error)
 	// Reload is called every second; nil does nothing.
 	Reload func()
+	// Mistakes say what keeps changed files from being in use; nil says nothing.
+	Mistakes func() []string
 	// Ready is told the state once everything serves.
 	Ready func(State)
 	Log   *slog.Logger

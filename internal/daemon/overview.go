@@ -40,6 +40,8 @@ type Overview struct {
 	Sinks []SinkLag `json:"sinks,omitempty"`
 	// StoreBytes is what the home's own store takes on the disk.
 	StoreBytes int64 `json:"storeBytes,omitempty"`
+	// Mistakes say which changed files are not in use, and why: no values.
+	Mistakes []string `json:"mistakes,omitempty"`
 	// What the process itself takes, for a program that watches.
 	Goroutines int    `json:"goroutines"`
 	HeapBytes  uint64 `json:"heapBytes"` // in use
@@ -54,6 +56,9 @@ func (d *Daemon) overview(r *http.Request) (any, error) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	out := Overview{Goroutines: runtime.NumGoroutine(), HeapBytes: memory.HeapInuse, Page: d.state.Page, StoreBytes: d.storeBytes(), Counts: []Count{}, Stops: []Stop{}, Windows: []Window{}}
+	if d.cfg.Mistakes != nil {
+		out.Mistakes = d.cfg.Mistakes()
+	}
 	now, err := gate.Now(ctx)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (c *conn) news() (out []*wire.Message) {
 // listensForTools reports whether a request is a stream that asks for changes
 // of the tools.
 func listensForTools(m *wire.Message) bool {
-	if m.Method() != "subscriptions/listen" {
+	if m.Method() != listenMethod {
 		return false
 	}
 	raw, found, err := m.Member("/params/notifications/toolsListChanged")

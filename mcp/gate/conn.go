@@ -39,7 +39,8 @@ type flight struct {
 	id       wire.ID // the client's
 	upstream wire.ID // zero until it has been sent on
 	silent   bool    // cancelled: no answer is wanted
-	listens  bool    // it is a stream of notifications that the tools have changed
+	stream   bool    // it is a stream of notifications
+	listens  bool    // one of changes of the tools
 	token    string  // raw progress token; "" where the client gave none
 }
 
@@ -188,7 +189,7 @@ func (c *conn) begin(ctx context.Context, m *wire.Message) (context.Context, *fl
 		return nil, nil, false
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &flight{cancel: cancel, id: m.ID(), token: string(token), listens: listensForTools(m)}
+	f := &flight{cancel: cancel, id: m.ID(), token: string(token), stream: m.Method() == listenMethod, listens: listensForTools(m)}
 	c.live[m.ID().Key()] = f
 	if f.token != "" {
 		c.tokens[f.token]++
@@ -226,6 +227,9 @@ func (c *conn) noteEra(m *wire.Message) {
 // pass forwards a request that is no tool call and returns the answer.
 func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Message {
 	out, err := m.WithoutOwnMeta()
+	if err == nil && f.stream {
+		out, err = c.desk.cfg.Reach.narrowed(out)
+	}
 	if err == nil {
 		out, err = c.desk.cfg.States.Open(out, c.desk.cfg.Session, c.desk.cfg.Server)
 	}
@@ -235,6 +239,11 @@ func (c *conn) pass(ctx context.Context, m *wire.Message, f *flight) *wire.Messa
 	answer, err := c.up.Ask(ctx, out, c.trip(f))
 	if err != nil {
 		return c.failure(m.ID(), wire.CodeInternal, c.unanswered(ctx))
+	}
+	if f.stream {
+		if answer, err = closing(answer, m); err != nil {
+			return c.failure(m.ID(), wire.CodeInternal, "the server's answer cannot be read in one way")
+		}
 	}
 	if m.Method() == "tools/list" && answer.Kind() == wire.KindResult {
 		c.roster.Stale()

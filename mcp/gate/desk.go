@@ -118,7 +118,7 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 	t := &tools{desk: d, message: m, trip: trip, reload: func() error { return d.roster.Load(ctx) }}
 	through := d.cfg.Gate.Counting(t, d.runs)
 	answer := d.unlessTask(m, t, func() *wire.Message {
-		o, err := through.Call(ctx, d.cfg.Session, proposed)
+		o, err := d.decided(ctx, proposed, func() (verbatim.Outcome, error) { return through.Call(ctx, d.cfg.Session, proposed) })
 		if err != nil {
 			d.cfg.Log.Debug("a call did not run", "tool", proposed.Tool, "code", o.Code, "error", err)
 		}
@@ -130,6 +130,35 @@ func (d *Desk) Call(ctx context.Context, m *wire.Message, trip Trip) *wire.Messa
 		}
 	}
 	return answer
+}
+
+// redecided is how often one call is decided on at most because its rules were
+// replaced on the way, with a pause between that begins with redecidePause and
+// doubles.
+const (
+	redecided     = 6
+	redecidePause = 10 * time.Millisecond
+)
+
+// decided makes a call. One that was refused only because its rules were
+// replaced while it walked is proposed again, so that the rules in force
+// decide: nothing has run, and the refusal is in the record. What names an
+// approval is not; people agreed under the rules of then.
+func (d *Desk) decided(ctx context.Context, c verbatim.Call, call func() (verbatim.Outcome, error)) (verbatim.Outcome, error) {
+	pause := redecidePause
+	for n := 1; ; n++ {
+		o, err := call()
+		if o.Code != verbatim.CodePolicyChanged || o.Status != verbatim.StatusDenied || c.Approval != "" || n == redecided {
+			return o, err
+		}
+		d.cfg.Log.Debug("the rules changed while a call was on its way; they decide again", "tool", c.Tool)
+		select {
+		case <-ctx.Done():
+			return o, err
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
 }
 
 func (d *Desk) failure(id wire.ID, code wire.Code, text string) *wire.Message {

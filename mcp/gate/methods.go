@@ -19,6 +19,7 @@ var fromClient = map[string]wire.Kind{
 	"prompts/get":              wire.KindRequest,
 	"completion/complete":      wire.KindRequest,
 	"logging/setLevel":         wire.KindRequest,
+	listenMethod:               wire.KindRequest,
 	// of the tasks extension, for tasks that the client was given
 	"tasks/get":    wire.KindRequest,
 	"tasks/update": wire.KindRequest,
@@ -45,6 +46,8 @@ var fromServer = map[string]wire.Kind{
 	"notifications/resources/updated":      wire.KindNotification,
 	"notifications/prompts/list_changed":   wire.KindNotification,
 	"notifications/elicitation/complete":   wire.KindNotification,
+
+	"notifications/subscriptions/acknowledged": wire.KindNotification,
 }
 
 // ClientMethods lists every method that a client can reach, for the test that

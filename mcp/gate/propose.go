@@ -20,7 +20,8 @@ func (d *Desk) Propose(ctx context.Context, m *wire.Message, c verbatim.Call) (v
 	if err != nil {
 		return verbatim.Outcome{}, err
 	}
-	o, err := d.cfg.Gate.Counting(t, d.runs).Call(ctx, d.cfg.Session, c)
+	through := d.cfg.Gate.Counting(t, d.runs)
+	o, err := d.decided(ctx, c, func() (verbatim.Outcome, error) { return through.Call(ctx, d.cfg.Session, c) })
 	if t.asks.Load() {
 		o.Output = nil
 	}

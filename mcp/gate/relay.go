@@ -72,6 +72,13 @@ func (c *conn) fromServer(m *wire.Message) {
 	if !c.desk.cfg.Reach.allows(m) {
 		return
 	}
+	if m.Kind() == wire.KindNotification {
+		var ok bool
+		if m, ok = c.onStream(m); !ok {
+			c.log.Warn("a message of the server was dropped: the client has no such stream")
+			return
+		}
+	}
 	switch {
 	case m.Kind() == wire.KindRequest:
 		if !c.owe(m.ID()) {

@@ -106,7 +106,10 @@ func (s *server) connect(ctx context.Context, want era) (*link, error) {
 		return nil, err
 	}
 	l, err := s.open(want)
-	s.settle(l, err)
+	if !s.settle(l, err) {
+		l.Close()
+		return nil, errEnded
+	}
 	return l, err
 }
 
@@ -173,15 +176,19 @@ func (s *server) open(want era) (*link, error) {
 	return nil, err
 }
 
-// settle keeps a new connection, or notes the failure.
-func (s *server) settle(l *link, err error) {
+// settle keeps a new connection, or notes the failure. It reports false if the
+// server was let go meanwhile, and the connection is of no use.
+func (s *server) settle(l *link, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		s.pause = min(max(2*s.pause, firstPause), s.hub.cfg.MaxPause)
 		s.retryAt = time.Now().Add(s.pause)
 		s.log.Warn("the server could not be reached", "error", err, "again", s.pause)
-		return
+		return true
+	}
+	if s.ended {
+		return false
 	}
 	s.pause, s.retryAt = 0, time.Time{}
 	s.links[l.era] = l
@@ -189,6 +196,7 @@ func (s *server) settle(l *link, err error) {
 		go func() { defer s.hub.runs.Done(); l.tend() }()
 	}
 	go s.watch(l, time.Now())
+	return true
 }
 
 // watch looks after a connection until it ends: what it leaves is cleared
