@@ -71,7 +71,7 @@ func (p *parts) audience(h daemon.Hello) string {
 	if h.Command != "" {
 		return ""
 	}
-	return p.cfg.Servers[h.Server].Audience
+	return p.settings.now().Servers[h.Server].Audience
 }
 
 // reach is what of a server's resources and prompts its client may use: what
