@@ -140,3 +140,8 @@ bench-audit: ## what the signed log costs: commits, sequencing, verification of 
 long-races: ## approve, reject, revoke, expire and execute at once: 100,000 rounds on SQLite, 10,000 on PostgreSQL
 	VERBATIM_RACE_ROUNDS=100000 go test -count=1 -timeout 120m -v -run 'Suite/Rounds' ./store/sqlite
 	VERBATIM_RACE_ROUNDS=10000 go test -count=1 -timeout 120m -v -run 'Suite/Rounds' ./store/postgres
+
+.PHONY: long-api
+
+long-api: ## 1,200,000 hostile requests on all routes of the decision API, counted by route and status
+	VERBATIM_API_REQUESTS=1200000 go test -count=1 -timeout 90m -v -run '^TestNoRequestBreaksARoute$$' ./api
