@@ -44,6 +44,7 @@ type Call struct {
 	// Trace is the caller's trace context. It goes to Config.Observe and
 	// nowhere else.
 	Trace Trace
+	Wire  Wire // likewise
 
 	walked *walked // nil where nobody observes
 }

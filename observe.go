@@ -21,6 +21,7 @@ type Observation struct {
 	Tool   string
 	CallID string // the provider's call id
 	Trace  Trace  // as the caller sent it
+	Wire   Wire
 
 	Began time.Time
 	Took  time.Duration
@@ -57,6 +58,15 @@ type Step struct {
 // Trace is a W3C trace context as a caller sent it. It goes to observers, and
 // decides nothing.
 type Trace struct{ Parent, State string }
+
+// Wire is how a call came: of a protocol, or zero for a call in Go. It goes to
+// observers, and decides nothing.
+type Wire struct {
+	Method    string // such as tools/call
+	Version   string // of the protocol
+	Request   string // the id of the request
+	Transport string // pipe, tcp
+}
 
 // maxSteps bounds the steps of one observation.
 const maxSteps = 32
@@ -126,7 +136,7 @@ func (g *Gate) observing(s Session, c *Call, kind action.Kind) {
 		return
 	}
 	c.walked = &walked{o: Observation{Kind: kind, Tenant: s.Tenant, Agent: s.Agent, Principal: s.Principal,
-		CallID: c.CallID, Trace: c.Trace, Began: time.Now()}}
+		CallID: c.CallID, Trace: c.Trace, Wire: c.Wire, Began: time.Now()}}
 }
 
 // observed tells of a call. Whatever the observer does changes no answer.

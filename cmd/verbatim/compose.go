@@ -14,6 +14,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/internal/telemetry"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/postgres"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
@@ -45,6 +46,7 @@ type parts struct {
 
 	eraseKeys func(...keys.Place) error
 	meters    meters
+	telemetry *telemetry.Telemetry // nil: no collector is told anything
 }
 
 // store is a store with its accounts.
@@ -76,7 +78,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 		p.beside.close()
 		return nil, err
 	}
-	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.meters.calls.Observe, Tools: noTools{}, Policy: p.policy, Shadow: p.beside.observer(),
+	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.observe, Tools: noTools{}, Policy: p.policy, Shadow: p.beside.observer(),
 		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, Warrants: p.warrants, EraseKeys: p.eraseKeys, Log: log})
 	if err != nil {
 		p.close()

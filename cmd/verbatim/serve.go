@@ -120,6 +120,10 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	if err != nil {
 		return err
 	}
+	if err := p.collected(ctx); err != nil {
+		return err
+	}
+	defer p.lastTelemetry()
 	sinks, err := p.sinks(ctx)
 	if err != nil {
 		return err

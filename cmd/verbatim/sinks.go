@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
 	"slices"
 	"time"
@@ -23,7 +24,7 @@ func (p *parts) sinks(ctx context.Context) (*sink.Sinks, error) {
 	var list []sink.Config
 	for _, name := range slices.Sorted(maps.Keys(p.cfg.Sinks)) {
 		s := p.cfg.Sinks[name]
-		target, err := targetOf(ctx, s)
+		target, err := p.targetOf(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("sink %s: %w", name, err)
 		}
@@ -32,26 +33,30 @@ func (p *parts) sinks(ctx context.Context) (*sink.Sinks, error) {
 	return sink.New(p.store, list, sink.Options{Owner: rand.Text(), Log: p.log})
 }
 
-func targetOf(ctx context.Context, s config.Sink) (sink.Target, error) {
+func (p *parts) targetOf(ctx context.Context, s config.Sink) (sink.Target, error) {
 	if s.File != nil {
 		return &sink.File{Path: s.File.Path, MaxBytes: s.File.MaxBytes, Keep: s.File.Keep}, nil
+	}
+	if s.OTLP {
+		return p.telemetry.Events(), nil
 	}
 	secret, err := readSecret(ctx, s.Webhook.Secret)
 	if err != nil {
 		return nil, err
 	}
-	client, err := guarded(s.Webhook)
+	client, err := guarded(s.Webhook.Networks, s.Webhook.CA, netguard.Header{})
 	if err != nil {
 		return nil, err
 	}
 	return sink.NewWebhook(s.Webhook.URL, s.Webhook.Key, []byte(secret), client, time.Now)
 }
 
-// guarded reaches public addresses, and the networks that the entry lists.
-func guarded(w *config.WebhookSink) (*netguard.Client, error) {
-	opt := netguard.Options{Networks: w.Networks, Timeout: 15 * time.Second, MaxBytes: 64 << 10}
-	if w.CA != nil {
-		text, err := os.ReadFile(*w.CA)
+// guarded reaches public addresses, and the networks that an entry lists. ca
+// may be nil.
+func guarded(networks []netip.Prefix, ca *string, header netguard.Header) (*netguard.Client, error) {
+	opt := netguard.Options{Networks: networks, Timeout: 15 * time.Second, MaxBytes: 64 << 10, Header: header}
+	if ca != nil {
+		text, err := os.ReadFile(*ca)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +64,7 @@ func guarded(w *config.WebhookSink) (*netguard.Client, error) {
 			return nil, err
 		}
 		if !opt.Roots.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: no certificate in PEM", *w.CA)
+			return nil, fmt.Errorf("%s: no certificate in PEM", *ca)
 		}
 	}
 	return netguard.New(opt)

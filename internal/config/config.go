@@ -46,6 +46,8 @@ type Config struct {
 	Endpoint *Endpoint
 	// Postgres is nil where the home has a store of its own.
 	Postgres *Postgres
+	// OTLP is nil where no collector is told anything.
+	OTLP *OTLP
 	// Sinks are where events go, by name.
 	Sinks map[string]Sink
 	// Metrics is nil where nobody reads metrics.
@@ -241,6 +243,12 @@ func (c Config) files() []*string {
 	}
 	if c.Postgres != nil {
 		out = append(out, &c.Postgres.DSN.File)
+	}
+	if o := c.OTLP; o != nil {
+		out = append(out, &o.Secret.File)
+		if o.CA != nil {
+			out = append(out, o.CA)
+		}
 	}
 	for _, s := range c.Sinks {
 		if s.File != nil {

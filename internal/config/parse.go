@@ -42,8 +42,12 @@ func parse(file string, text []byte, c *Config) error {
 		"servers":   func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
 		"store":     func(r *reader, n *yaml.Node, at string) { c.Postgres = r.store(n, at) },
 		"witnesses": func(r *reader, n *yaml.Node, at string) { c.Witnesses = r.witnesses(n, at) },
-		"sinks":     func(r *reader, n *yaml.Node, at string) { c.Sinks = r.sinks(n, at) },
-		"metrics":   func(r *reader, n *yaml.Node, at string) { c.Metrics = r.metrics(n, at) },
+		"telemetry": func(r *reader, n *yaml.Node, at string) { c.OTLP = r.telemetry(n, at) },
+		"sinks": func(r *reader, n *yaml.Node, at string) {
+			c.Sinks = r.sinks(n, at)
+			r.last = append(r.last, func() { r.collected(n, at, c) })
+		},
+		"metrics": func(r *reader, n *yaml.Node, at string) { c.Metrics = r.metrics(n, at) },
 		"endpoint": func(r *reader, n *yaml.Node, at string) {
 			c.Endpoint = r.endpoint(n, at)
 			r.last = append(r.last, func() { r.behind(n, at, c) })

@@ -7,10 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Sink is where events go: exactly one of File and Webhook.
+// Sink is where events go: exactly one of File, Webhook and OTLP.
 type Sink struct {
 	File    *FileSink
 	Webhook *WebhookSink
+	OTLP    bool // the collector that the file names
 	// Runs adds the run record to the last event of each action.
 	Runs bool
 	// FromStart begins with the first record there is, where the sink is new.
@@ -66,6 +67,7 @@ func (r *reader) sink(n *yaml.Node, at string) Sink {
 	r.object(n, at, map[string]field{
 		"file":    func(r *reader, n *yaml.Node, at string) { s.File = r.fileSink(n, at) },
 		"webhook": func(r *reader, n *yaml.Node, at string) { s.Webhook = r.webhook(n, at) },
+		"otlp":    truth(&s.OTLP),
 		"runs":    truth(&s.Runs),
 		"from": func(r *reader, n *yaml.Node, at string) {
 			s.FromStart = n.Value == "start"
@@ -74,8 +76,14 @@ func (r *reader) sink(n *yaml.Node, at string) Sink {
 			}
 		},
 	})
-	if (s.File == nil) == (s.Webhook == nil) {
-		r.fault(n, at, "needs exactly one of file and webhook")
+	kinds := 0
+	for _, is := range []bool{s.File != nil, s.Webhook != nil, s.OTLP} {
+		if is {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		r.fault(n, at, "needs exactly one of file, webhook and otlp")
 	}
 	return s
 }
@@ -143,4 +151,13 @@ func (r *reader) networks(n *yaml.Node, at string) (out []netip.Prefix) {
 		out = append(out, p)
 	}
 	return out
+}
+
+// collected checks that sinks of the collector have one.
+func (r *reader) collected(n *yaml.Node, at string, c *Config) {
+	for name, s := range c.Sinks {
+		if s.OTLP && c.OTLP == nil {
+			r.fault(n, join(at, name), "sends to the collector, which telemetry.otlp does not name")
+		}
+	}
 }

@@ -38,8 +38,9 @@ func TestSinksAreRead(t *testing.T) {
 func TestSinkThatWouldNotDoIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
-		{"a: {}", "exactly one of file and webhook"},
-		{"a: {file: x, webhook: {url: \"https://h\", secret: {env: S}}}", "exactly one of file and webhook"},
+		{"a: {}", "exactly one of file, webhook and otlp"},
+		{"a: {otlp: true}", "telemetry.otlp"},
+		{"a: {file: x, webhook: {url: \"https://h\", secret: {env: S}}}", "exactly one of file, webhook and otlp"},
 		{"A: {file: x}", "a name has"},
 		{"a: {file: x}\n  b: {file: x}", "two sinks write to one file"},
 		{"a: {file: {keep: 2}}", "path: is needed"},

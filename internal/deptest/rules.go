@@ -123,6 +123,8 @@ func libraries() []Library {
 		{"github.com/modelcontextprotocol/go-sdk", []string{"internal/demo"}}, // its bank and its agent
 		{"github.com/google/go-cmp", []string{"store/storetest"}},
 		{"go.yaml.in/yaml/v3", []string{"catalog/yamlfile", "catalog/openapi", "internal/config/..."}},
+		{"go.opentelemetry.io", []string{"internal/telemetry"}},
+		{"google.golang.org/protobuf", []string{"internal/telemetry"}},
 		{"golang.org/x/crypto", []string{"auth/..."}},
 		{"golang.org/x/mod", []string{"audit", "internal/daemon"}},
 		{"golang.org/x/net/idna", []string{"schema", "resolve", "catalog"}},

@@ -13,17 +13,7 @@ import (
 // Text is the page: every family with its series, in order of their names.
 // failed counts the states that could not be read.
 func (r *Registry) Text(ctx context.Context) (text []byte, failed int) {
-	r.mu.Lock()
-	families := slices.SortedFunc(maps.Values(r.families), func(a, b *family) int { return strings.Compare(a.name, b.name) })
-	states := slices.Clone(r.state)
-	r.mu.Unlock()
-
-	said := map[*family]*family{}
-	for _, state := range states {
-		if err := asked(ctx, state, said); err != nil {
-			failed++
-		}
-	}
+	families, said, failed := r.read(ctx)
 	var b bytes.Buffer
 	for _, f := range families {
 		if now := said[f]; now != nil {
@@ -33,6 +23,21 @@ func (r *Registry) Text(ctx context.Context) (text []byte, failed int) {
 	}
 	fmt.Fprintf(&b, "# HELP %s States that could not be read in this scrape.\n# TYPE %s gauge\n%s %d\n", scrapeErrors, scrapeErrors, scrapeErrors, failed)
 	return b.Bytes(), failed
+}
+
+// read asks every state. said has what they said, by family.
+func (r *Registry) read(ctx context.Context) (families []*family, said map[*family]*family, failed int) {
+	r.mu.Lock()
+	families = slices.SortedFunc(maps.Values(r.families), func(a, b *family) int { return strings.Compare(a.name, b.name) })
+	states := slices.Clone(r.state)
+	r.mu.Unlock()
+	said = map[*family]*family{}
+	for _, state := range states {
+		if err := asked(ctx, state, said); err != nil {
+			failed++
+		}
+	}
+	return families, said, failed
 }
 
 const scrapeErrors = "verbatim_scrape_errors"

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -167,6 +168,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.challenge(w, r, err, turnAway)
 		return
 	}
+	who.Caller.Trace = verbatim.Trace{Parent: r.Header.Get("Traceparent"), State: r.Header.Get("Tracestate")}
 	if beside {
 		e.serveBeside(w, r, who)
 		return

@@ -43,6 +43,12 @@ type Config struct {
 	// Audience is the name that warrants for the server's tools bear; "" means
 	// that it takes none, so nothing of it can be authorized for its caller.
 	Audience string
+	// Trace is the trace context of what messages come in, such as the headers
+	// of a request; that of a message itself comes first. Transport, "pipe" if
+	// "", and Version of the protocol, where messages do not say it, go with it to
+	// observers. None decides anything.
+	Trace              verbatim.Trace
+	Transport, Version string
 	// States guards what servers give clients to bring back; nil makes one for
 	// this Desk.
 	States *States
@@ -177,7 +183,8 @@ func failure(log *slog.Logger, id wire.ID, code wire.Code, text string) *wire.Me
 // proposed reads the call from the client's own bytes.
 func (d *Desk) proposed(m *wire.Message) (verbatim.Call, error) {
 	call := verbatim.Call{Tool: d.cfg.Server + "." + m.Name(), Arguments: m.Arguments(),
-		ArgumentsAbsent: m.Arguments() == nil, CallID: string(m.ID().Raw()), Wait: d.cfg.Wait, Suspended: d.cfg.Waiting}
+		ArgumentsAbsent: m.Arguments() == nil, CallID: string(m.ID().Raw()), Wait: d.cfg.Wait, Suspended: d.cfg.Waiting,
+		Trace: d.traced(m), Wire: d.wired(m)}
 	for _, x := range [...]struct {
 		key  string
 		into *string

@@ -39,7 +39,7 @@ func (s *Session) call(r *request) *wire.Message {
 	allowed := func(tool string) bool { return !shut && s.caller.may(tool) }
 	d, err := gate.NewDesk(gate.Config{Gate: s.hub.cfg.Gate, Session: s.caller.Session, Server: server, Wait: s.hub.cfg.Wait,
 		Page: s.hub.cfg.Page, Log: l.server.log, Allowed: allowed, Identity: l.server.Identity, Audience: l.server.Audience,
-		States: s.hub.states, Tasks: &s.hub.tasks}, l.roster, &bent{l, s.era}, &l.server.runs)
+		States: s.hub.states, Tasks: &s.hub.tasks, Trace: s.caller.Trace, Transport: "tcp", Version: s.Version()}, l.roster, &bent{l, s.era}, &l.server.runs)
 	if err != nil {
 		l.server.log.Error("a session is of no use", "error", err)
 		return s.failure(r.msg.ID(), wire.CodeInternal, textDown)

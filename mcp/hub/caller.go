@@ -12,6 +12,9 @@ type Caller struct {
 	// patterns of catalog names (server.tool).
 	Servers []string
 	Tools   []Pattern
+	// Trace is the trace context of the request's headers. It goes to observers,
+	// and decides nothing.
+	Trace verbatim.Trace
 }
 
 func (c *Caller) sees(server string) bool { return c.Servers == nil || contains(c.Servers, server) }

@@ -23,6 +23,7 @@ var (
 // unknown_tool. It fails with ErrEnded, ErrUnreachable, gate.ErrListing, or as
 // [verbatim.Gate.Call] does.
 func (h *Hub) Call(ctx context.Context, c Caller, call verbatim.Call) (o verbatim.Outcome, err error) {
+	call.Trace = c.Trace
 	err = h.propose(ctx, c, call.Tool, func(ctx context.Context) error {
 		o, err = h.nowhere().Call(ctx, c.Session, call)
 		return err
@@ -36,6 +37,7 @@ func (h *Hub) Call(ctx context.Context, c Caller, call verbatim.Call) (o verbati
 // Authorize takes such a call to the permit, for its caller to run at the
 // server's own audience; see [verbatim.Gate.Authorize].
 func (h *Hub) Authorize(ctx context.Context, c Caller, call verbatim.Call) (a verbatim.Authorization, err error) {
+	call.Trace = c.Trace
 	err = h.propose(ctx, c, call.Tool, func(ctx context.Context) error {
 		a, err = h.nowhere().Authorize(ctx, c.Session, call)
 		return err
