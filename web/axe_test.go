@@ -77,7 +77,7 @@ func shownGrant() action.StandingGrant {
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/actions/act_ord1/allow", "/grants", "/grants/" + shownGrant().ID, "/nowhere"}
+		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/overview", "/actions/act_ord1/allow", "/grants", "/grants/" + shownGrant().ID, "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.

@@ -87,7 +87,7 @@ func hostile(id, text string) (action.Action, audit.Record) {
 
 // ofAction is a record with the same texts on the timeline of the action.
 func ofAction(r audit.Record) audit.Record {
-	r.Seq, r.Action = 2, "act_1"
+	r.Seq, r.Action, r.Event = 2, "act_1", audit.ReadAllowed // one that counts as a decision on a tool
 	return r
 }
 
@@ -118,7 +118,7 @@ func tags(page string) map[string]int {
 
 // allowed are the only elements that pages have.
 var allowed = strings.Fields("!DOCTYPE html head meta title link script body a header img nav form span small input button main section fieldset legend p h1 h2 h3 ul ol li footer meter " +
-	"code bdi b br details summary table thead tbody tr th td dl dt dd div label select option textarea aside time q pre")
+	"code bdi b br details summary table thead tbody tr th td dl dt dd div label select option textarea aside time q pre svg line rect text")
 
 func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 	t.Parallel()
@@ -133,10 +133,11 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 	}
 	plainA, plainR := hostile("act_1", "evil")
 	b.gate.actions, b.gate.records = []action.Action{plainA}, []audit.Record{plainR, ofAction(plainR)}
-	paths := []string{"/actions/act_1?show=all", "/", "/actions", "/records", "/records/1", "/actions/act_1/timeline"}
-	scripts := map[string]int{}
+	paths := []string{"/actions/act_1?show=all", "/", "/actions", "/records", "/records/1", "/actions/act_1/timeline", "/overview"}
+	scripts, plots := map[string]int{}, map[string]int{}
 	for _, path := range paths {
-		scripts[path] = tags(b.get(path).Body.String())["script"]
+		plain := tags(b.get(path).Body.String())
+		scripts[path], plots[path] = plain["script"], plain["svg"]
 	}
 	for _, text := range all {
 		a, r := hostile("act_1", text)
@@ -156,6 +157,9 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 			got := tags(page)
 			if got["script"] != scripts[path] {
 				t.Errorf("%+q on %s: %d script elements; want %d", text, path, got["script"], scripts[path])
+			}
+			if got["svg"] != plots[path] {
+				t.Errorf("%+q on %s: %d plots; want %d", text, path, got["svg"], plots[path])
 			}
 			for name := range got {
 				if !known[name] {

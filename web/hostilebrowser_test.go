@@ -28,7 +28,8 @@ const inspect = `(() => {
 	const wrong = [...ran];
 	if (unseen.test(document.title)) wrong.push("title hides something");
 	for (const e of document.querySelectorAll("*")) {
-		if (!location.href.includes("/nowhere") && /^(IFRAME|OBJECT|EMBED|BASE|STYLE|SVG|MATH)$/i.test(e.tagName)) wrong.push("element " + e.tagName);
+		if (!location.href.includes("/nowhere") && /^(IFRAME|OBJECT|EMBED|BASE|STYLE|SVG|MATH)$/i.test(e.tagName) &&
+			!e.matches(".plot > svg[role=img]:only-child")) wrong.push("element " + e.tagName);
 		for (const a of e.attributes) {
 			if (/^on/i.test(a.name)) wrong.push("attribute " + a.name);
 			if (unseen.test(a.value)) wrong.push("attribute " + a.name + " hides something");
@@ -134,7 +135,7 @@ func TestNothingHostileRunsHidesOrBlocksInARealBrowser(t *testing.T) {
 	}
 	b := newBench(t)
 	b.gate.refuse = action.ErrState
-	paths := map[string]string{"/": "", "/actions": "", "/operate": "", "/records": ""} // to a button that must stay in reach
+	paths := map[string]string{"/": "", "/actions": "", "/operate": "", "/overview": "", "/records": ""} // to a button that must stay in reach
 	shownTexts := 0
 	for i := 0; i < len(all); i += perPage {
 		texts := all[i:min(i+perPage, len(all))]

@@ -78,6 +78,7 @@ func entries() []entry {
 		post("/grants/{id}/sign", (*site).signGrant),
 		post("/grants/{id}/revoke", (*site).revokeGrant),
 		get("/operate", (*site).operate),
+		get("/overview", (*site).overview),
 		post("/operate/stop", (*site).stop),
 		post("/operate/lift", (*site).lift),
 		get("/reading", (*site).readingPage),

@@ -85,7 +85,7 @@ func TestEveryRouteAnswersWithTheSafetyHeaders(t *testing.T) {
 func TestReadingRoutesAnswerAfterTheLogin(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, ordinary("act_1", "ls"))
-	b.gate.records = []audit.Record{{Seq: 1, Tenant: tenant, Event: "suspended", At: start}}
+	b.gate.records = []audit.Record{{Seq: 1, Tenant: tenant, Event: "suspended", At: start, Action: "act_1"}}
 	g := shownGrant()
 	g.ID, g.Source = "act_1", "act_1" // the paths here have one id
 	b.gate.grants = []action.StandingGrant{g}
