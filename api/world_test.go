@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -96,7 +97,8 @@ func newWorld(t testing.TB) *world {
 	}
 	far := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(func() { far.CloseClientConnections(); far.Close() })
-	cfg := hub.Config{Gate: w.Gate, Binder: binder{}, Version: "test", Servers: []hub.Server{
+	log := slog.New(slog.NewTextHandler(told{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cfg := hub.Config{Gate: w.Gate, Log: log, Binder: binder{}, Version: "test", Servers: []hub.Server{
 		{Name: "up", Asks: true, Audience: executor, Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: far.URL}) }},
 		{Name: "down", Dial: func(context.Context) (hub.Transport, error) {
 			return remote.New(remote.Config{URL: "http://127.0.0.1:1/" + canary})
@@ -110,14 +112,25 @@ func newWorld(t testing.TB) *world {
 		defer cancel()
 		w.hub.Close(ctx)
 	})
-	a, err := api.New(api.Config{Calls: w.hub, Actions: w.Gate, Pause: 5 * time.Millisecond})
+	a, err := api.New(api.Config{Calls: w.hub, Actions: w.Gate, Pause: 5 * time.Millisecond, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.http, err = endpoint.New(endpoint.Config{Hub: w.hub, Beside: a, Hosts: []string{"gate.test"}, Authority: w.people()}); err != nil {
+	if w.http, err = endpoint.New(endpoint.Config{Hub: w.hub, Beside: a, Log: log, Hosts: []string{"gate.test"}, Authority: w.people()}); err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// told fails a test whose log tells a secret: a token, an argument, an address
+// or the internal reason of a decision.
+type told struct{ t testing.TB }
+
+func (l told) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(canary)) {
+		l.t.Errorf("the log tells a secret: %s", line)
+	}
+	return len(line), nil
 }
 
 // people are maria, maria with fewer tools, bob beside her, and somebody of
