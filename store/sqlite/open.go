@@ -335,10 +335,12 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 			return fmt.Errorf("read store: %w", err)
 		}
 	}
-	defer c.interrupt(ctx)()
+	// Not yet under ctx: a statement that is interrupted may have had its
+	// effect, and this one would leave the connection inside a transaction.
 	if _, err := c.exec("BEGIN"); err != nil {
 		return fmt.Errorf("read store: %w", err)
 	}
+	defer c.interrupt(ctx)()
 	defer func() {
 		c.db.SetInterrupt(context.Background())
 		if c.db.GetAutocommit() {
