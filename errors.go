@@ -61,6 +61,7 @@ const (
 	CodeWarrantRefused      Code = "warrant_refused"
 	CodeWarrantUnknown      Code = "warrant_unknown"
 	CodeNotSigned           Code = "not_signed"
+	CodeOverloaded          Code = "overloaded"
 )
 
 // codeTexts is the closed list: every code with the sentence that a model
@@ -113,6 +114,7 @@ var codeTexts = map[Code]string{
 	CodeWarrantRefused:      "The executor refused the warrant, so the tool did not run. That is the caller's word.",
 	CodeWarrantUnknown:      "This is not the warrant that was given out for this action.",
 	CodeRecordFailed:        "The record of this call could not be written, so it was refused. Try again later.",
+	CodeOverloaded:          "Too much is under way already, or came too fast. Nothing was done. Try again in a moment.",
 	CodeNotSigned:           "The log has not signed all records of this action yet. Ask again in a second.",
 }
 

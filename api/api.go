@@ -153,7 +153,12 @@ func (a *API) Owns(path string) bool { return strings.HasPrefix(path, prefix) }
 // Refuse answers with a problem that has no code of its own (about:blank,
 // RFC 9457 §4.2.1).
 func (a *API) Refuse(w http.ResponseWriter, status int, text string) {
-	writeProblem(w, problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text})
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text}
+	if w.Header().Get("Retry-After") != "" { // who comes again in a moment may be let in
+		p.Code = verbatim.CodeOverloaded
+		p.Type = typeOf(p.Code)
+	}
+	writeProblem(w, p)
 }
 
 // ServeFor answers one request of a caller.

@@ -52,7 +52,8 @@ func (p *parts) endpoint() (*daemon.Endpoint, error) {
 			return daemon.Clients{}, err
 		}
 		handler, err := endpoint.New(endpoint.Config{Hub: h, Authority: d.authority, Resource: d.resource, Beside: decisions,
-			Hosts: hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
+			Limits: endpoint.Limits{Frame: e.Limits.Message, Requests: e.Limits.Requests, Total: e.Limits.Total, Rate: e.Limits.Rate, Sessions: e.Limits.Sessions},
+			Hosts:  hosts(at, e.Hosts), Origins: e.Origins, Log: p.log})
 		if err != nil {
 			return daemon.Clients{}, err
 		}

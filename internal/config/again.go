@@ -18,7 +18,7 @@ func (c Config) NeedsRestart(next Config) (fields []string) {
 		{"endpoint", c.Endpoint != nil, next.Endpoint != nil}}
 	if a, b := c.Endpoint, next.Endpoint; a != nil && b != nil {
 		pairs = append(pairs, []pair{{"endpoint.listen", a.Listen, b.Listen}, {"endpoint.cert", a.Cert, b.Cert}, {"endpoint.key", a.Key, b.Key},
-			{"endpoint.hosts", a.Hosts, b.Hosts}, {"endpoint.origins", a.Origins, b.Origins}, {"endpoint.nameLimit", a.NameLimit, b.NameLimit}}...)
+			{"endpoint.hosts", a.Hosts, b.Hosts}, {"endpoint.origins", a.Origins, b.Origins}, {"endpoint.nameLimit", a.NameLimit, b.NameLimit}, {"endpoint.limits", a.Limits, b.Limits}}...)
 	}
 	for _, p := range pairs {
 		if !reflect.DeepEqual(p.was, p.will) {

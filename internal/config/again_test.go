@@ -55,6 +55,8 @@ func fill(t *testing.T, v reflect.Value) {
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.Struct:
+		fill(t, v.Field(0))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 	default:

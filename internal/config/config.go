@@ -134,6 +134,7 @@ type Endpoint struct {
 	Servers []string // that stand behind it; none means all that are declared
 	// NameLimit is the longest name of a tool: 64 to 128.
 	NameLimit int
+	Limits    Limits // of each caller and of all; zero fields are the endpoint's defaults
 	Tokens    []Token
 	OAuth     *OAuth // an authorization server whose tokens count too; nil: none
 }

@@ -29,6 +29,7 @@ func (r *reader) endpoint(n *yaml.Node, at string) *Endpoint {
 		"hosts":     func(r *reader, n *yaml.Node, at string) { e.Hosts = r.list(n, at) },
 		"origins":   func(r *reader, n *yaml.Node, at string) { e.Origins = r.list(n, at) },
 		"servers":   func(r *reader, n *yaml.Node, at string) { e.Servers = r.list(n, at) },
+		"limits":    func(r *reader, n *yaml.Node, at string) { r.limits(n, at, &e.Limits) },
 		"nameLimit": func(r *reader, n *yaml.Node, at string) { e.NameLimit = r.number(n, at, MinNameLimit, MaxNameLimit) },
 		"oauth":     func(r *reader, n *yaml.Node, at string) { e.OAuth = r.oauth(n, at) },
 		"tokens": func(r *reader, n *yaml.Node, at string) {
@@ -58,6 +59,39 @@ func (r *reader) endpoint(n *yaml.Node, at string) *Endpoint {
 		names[t.Name] = true
 	}
 	return e
+}
+
+// Limits bound what callers of the endpoint can take; a field that is 0 has
+// its default.
+type Limits struct {
+	Requests int // under way for one caller
+	Total    int // under way for all
+	Rate     int // requests per second of one caller
+	Sessions int // of one caller
+	Message  int // bytes
+}
+
+// The highest limits; the lowest is 1, and of a message 64 KiB.
+const (
+	MaxRequests = 4096
+	MaxTotal    = 65_536
+	MaxRate     = 1_000_000
+	MaxSessions = 4096
+	MinMessage  = 64 << 10
+	MaxMessage  = 10 << 20
+)
+
+func (r *reader) limits(n *yaml.Node, at string, l *Limits) {
+	within := func(into *int, low, high int) field {
+		return func(r *reader, n *yaml.Node, at string) { *into = r.number(n, at, low, high) }
+	}
+	r.object(n, at, map[string]field{
+		"requests": within(&l.Requests, 1, MaxRequests),
+		"total":    within(&l.Total, 1, MaxTotal),
+		"rate":     within(&l.Rate, 1, MaxRate),
+		"sessions": within(&l.Sessions, 1, MaxSessions),
+		"message":  within(&l.Message, MinMessage, MaxMessage),
+	})
 }
 
 func (r *reader) number(n *yaml.Node, at string, low, high int) int {

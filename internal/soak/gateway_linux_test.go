@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,6 +53,9 @@ type gateway struct {
 	mu  sync.Mutex
 	cmd *exec.Cmd
 	url string
+
+	settings func(start int) string // the configuration, by how long servers may take to start
+	changed  int                    // how often it was replaced
 }
 
 // newGateway writes a home; the keys come from the first one.
@@ -69,7 +73,8 @@ func newGateway(t *testing.T, dsn, notesFile, farURL string, first *gateway) *ga
 	g.write("token", token+"\n")
 	g.write("rules.cedar", "@id(\"all\") permit (principal, action, resource);\n")
 	g.write("catalog.yaml", catalogText(t))
-	g.write("verbatim.yaml", fmt.Sprintf(`listen: 127.0.0.1:0
+	g.settings = func(start int) string {
+		return fmt.Sprintf(`listen: 127.0.0.1:0
 wait: 1s
 policy: rules.cedar
 store:
@@ -78,13 +83,15 @@ store:
     requireSync: false
     connections: 8
 servers:
-  notes: {command: %q, args: [%s, %q]}
+  notes: {command: %q, args: [%s, %q], start: %ds}
   far: {url: %q}
 endpoint:
   listen: 127.0.0.1:0
   tokens:
     - {name: soak, file: token, principal: "local:tester", agent: tester, servers: [notes, far]}
-`, self, childArg, notesFile, farURL))
+`, self, childArg, notesFile, start, farURL)
+	}
+	g.write("verbatim.yaml", g.settings(30))
 	if first != nil {
 		g.copyKeys(first)
 	}
@@ -188,6 +195,17 @@ func (g *gateway) process() *exec.Cmd {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cmd
+}
+
+// change replaces the configuration and tells the process to read it: the
+// entry of a server is another one, so that it is started anew.
+func (g *gateway) change() {
+	g.changed++
+	g.write("verbatim.yaml.new", g.settings(30+g.changed%2))
+	if err := os.Rename(filepath.Join(g.home, "verbatim.yaml.new"), filepath.Join(g.home, "verbatim.yaml")); err != nil {
+		g.t.Error(err)
+	}
+	_ = g.process().Process.Signal(syscall.SIGHUP) // it runs: nobody else ends it
 }
 
 // kill ends the process as a crash would, and starts it again.

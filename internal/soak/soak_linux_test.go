@@ -56,7 +56,7 @@ type world struct {
 	acked map[string]bool // texts of which a client was told that they are added
 	calls atomic.Int64
 	done  atomic.Int64
-	fault [5]int
+	fault [6]int
 }
 
 // TestThreeGatewaysStayFlatUnderFaults is the soak.
@@ -77,8 +77,8 @@ func TestThreeGatewaysStayFlatUnderFaults(t *testing.T) {
 	for i, list := range samples {
 		flat(t, fmt.Sprintf("gateway %d", i+1), list)
 	}
-	t.Logf("%d calls, %d of them acknowledged mutations; faults: %d servers killed, %d pauses, %d gateways killed, %d cuts of the database, %d moods of a server",
-		w.calls.Load(), len(w.acked), w.fault[0], w.fault[1], w.fault[2], w.fault[3], w.fault[4])
+	t.Logf("%d calls, %d of them acknowledged mutations; faults: %d servers killed, %d pauses, %d gateways killed, %d cuts of the database, %d moods of a server, %d changed files",
+		w.calls.Load(), len(w.acked), w.fault[0], w.fault[1], w.fault[2], w.fault[3], w.fault[4], w.fault[5])
 	w.check()
 }
 
@@ -213,6 +213,8 @@ func (w *world) breakOne(n int) {
 		w.db.Exec(w.t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
 	case 4:
 		w.far.mood.Store(rand.Int32N(moods))
+	case 5:
+		g.change()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
@@ -88,15 +89,24 @@ type Beside interface {
 type Limits struct {
 	Frame    int // bytes of one message; default 4 MiB, at most wire.DefaultMaxFrame
 	Requests int // under way for one caller; default 64
+	Total    int // under way for all callers together; default 1024
+	Rate     int // requests per second of one caller, which may save up one second's; default 10,000
 	Sessions int // of one caller; default 64
+	// Body is how long a request may take to bring its body; default 30 s.
+	Body time.Duration
 }
 
 // The default limits, and the highest.
 const (
 	DefaultFrame    = 4 << 20
 	DefaultRequests = 64
+	DefaultTotal    = 1024
+	DefaultRate     = 10_000
 	DefaultSessions = 64
+	DefaultBody     = 30 * time.Second
 	MaxRequests     = 4096
+	MaxTotal        = 65_536
+	MaxRate         = 1_000_000
 	MaxSessions     = 4096
 )
 
@@ -125,7 +135,7 @@ func New(cfg Config) (*Endpoint, error) {
 		field    *int
 		fallback int
 		highest  int
-	}{{&l.Frame, DefaultFrame, wire.DefaultMaxFrame}, {&l.Requests, DefaultRequests, MaxRequests}, {&l.Sessions, DefaultSessions, MaxSessions}} {
+	}{{&l.Frame, DefaultFrame, wire.DefaultMaxFrame}, {&l.Requests, DefaultRequests, MaxRequests}, {&l.Total, DefaultTotal, MaxTotal}, {&l.Rate, DefaultRate, MaxRate}, {&l.Sessions, DefaultSessions, MaxSessions}} {
 		if *x.field == 0 {
 			*x.field = x.fallback
 		}
@@ -133,12 +143,18 @@ func New(cfg Config) (*Endpoint, error) {
 			return nil, errors.New("a limit of the endpoint is out of range")
 		}
 	}
+	if l.Body == 0 {
+		l.Body = DefaultBody
+	}
+	if l.Body < 0 {
+		return nil, errors.New("a limit of the endpoint is out of range")
+	}
 	for _, o := range cfg.Origins {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != o {
 			return nil, errors.New("an origin is scheme://host[:port] and nothing else")
 		}
 	}
-	e := &Endpoint{cfg: cfg, frames: wire.Limits{MaxFrame: l.Frame}, sessions: newSessions(l.Sessions), load: newLoad(l.Requests)}
+	e := &Endpoint{cfg: cfg, frames: wire.Limits{MaxFrame: l.Frame}, sessions: newSessions(l.Sessions), load: newLoad(*l)}
 	e.doors.Store(newDoors(cfg.Authority, cfg.Resource))
 	return e, nil
 }
@@ -188,9 +204,9 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveBeside hands a request on, if its caller has a place left.
 func (e *Endpoint) serveBeside(w http.ResponseWriter, r *http.Request, who Identity) {
-	if !e.load.enter(who.Key) {
-		w.Header().Set("Retry-After", "1")
-		e.cfg.Beside.Refuse(w, http.StatusTooManyRequests, "too many requests are under way; nothing was done")
+	if busy := e.load.enter(who.Key); busy != (busyness{}) {
+		busy.header(w)
+		e.cfg.Beside.Refuse(w, busy.status, textBusy)
 		return
 	}
 	defer e.load.leave(who.Key)

@@ -8,7 +8,9 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
@@ -40,15 +42,20 @@ func fault(w http.ResponseWriter, status int, id wire.ID, code wire.Code, text s
 	say(w, status, m)
 }
 
+// overloaded turns a request away that was not read, so that it has no id.
+func overloaded(w http.ResponseWriter, status int, text string) {
+	fault(w, status, wire.ID{}, wire.CodeOverloaded, text, fmt.Appendf(nil, `{"code":%q}`, verbatim.CodeOverloaded))
+}
+
 // post takes one message.
 func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Identity) {
 	if !IsJSON(r.Header.Get("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, "the content type must be application/json")
 		return
 	}
-	if !e.load.enter(who.Key) {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, "too many requests are under way; nothing was done")
+	if busy := e.load.enter(who.Key); busy != (busyness{}) {
+		busy.header(w)
+		overloaded(w, busy.status, textBusy)
 		return
 	}
 	defer e.load.leave(who.Key)
@@ -96,6 +103,8 @@ func bodyRoom(length int64) []byte {
 // message reads the body: one strictly parsed message.
 func (e *Endpoint) message(w http.ResponseWriter, r *http.Request) (*wire.Message, bool) {
 	read := bytes.NewBuffer(bodyRoom(r.ContentLength))
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(e.cfg.Limits.Body)) // where that is not possible the server's own applies
 	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, int64(e.cfg.Limits.Frame)))
 	body := read.Bytes()
 	var large *http.MaxBytesError
@@ -103,9 +112,12 @@ func (e *Endpoint) message(w http.ResponseWriter, r *http.Request) (*wire.Messag
 		refuse(w, http.StatusRequestEntityTooLarge, "the message is larger than the limit; nothing was done")
 		return nil, false
 	}
-	if err != nil {
-		return nil, false // the client has gone
+	if err != nil { // the client has gone, or is too slow
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusRequestTimeout, "the message did not come; nothing was done")
+		return nil, false
 	}
+	_ = control.SetReadDeadline(time.Time{}) // the rest may take as long as it takes
 	m, err := wire.Parse(body, e.frames)
 	var bad *wire.Error
 	if errors.As(err, &bad) {
@@ -187,7 +199,7 @@ func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request, who Identity, m
 	s, ok := e.sessions.add(who.Key, e.cfg.Hub.Legacy(who.Caller))
 	if !ok {
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, "too many sessions are busy; nothing was done")
+		overloaded(w, http.StatusTooManyRequests, "too many sessions are busy; nothing was done")
 		return
 	}
 	defer s.use()()

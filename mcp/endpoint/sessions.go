@@ -140,32 +140,3 @@ func (x *session) release() {
 	defer x.mu.Unlock()
 	x.streams = false
 }
-
-// load counts the requests under way of each caller.
-type load struct {
-	max int
-
-	mu  sync.Mutex
-	now map[string]int
-}
-
-func newLoad(limit int) *load { return &load{max: limit, now: map[string]int{}} }
-
-// enter takes a place; false if the caller has none left.
-func (l *load) enter(key string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.now[key] >= l.max {
-		return false
-	}
-	l.now[key]++
-	return true
-}
-
-func (l *load) leave(key string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.now[key]--; l.now[key] <= 0 {
-		delete(l.now, key)
-	}
-}

@@ -160,9 +160,9 @@ func (c *conn) request(ctx context.Context, m *wire.Message) (answer func()) {
 		}
 	}
 	c.noteEra(m)
-	ctx, f, ok := c.begin(ctx, m)
-	if !ok {
-		c.fail(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight")
+	ctx, f, refused := c.begin(ctx, m)
+	if refused != nil {
+		c.send(refused)
 		return nil
 	}
 	c.calls.Add(1)
@@ -180,13 +180,19 @@ func (c *conn) request(ctx context.Context, m *wire.Message) (answer func()) {
 	}
 }
 
-// begin notes a request in flight; ok is false if its id is taken.
-func (c *conn) begin(ctx context.Context, m *wire.Message) (context.Context, *flight, bool) {
+// maxLive bounds the requests of one client in flight.
+const maxLive = 256
+
+// begin notes a request in flight, or returns why it cannot be.
+func (c *conn) begin(ctx context.Context, m *wire.Message) (context.Context, *flight, *wire.Message) {
 	token, _, _ := m.Meta(wire.MetaProgressToken) // one with two readings goes nowhere
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.live[m.ID().Key()]; taken {
-		return nil, nil, false
+		return nil, nil, c.failure(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight")
+	}
+	if len(c.live) >= maxLive {
+		return nil, nil, Overloaded(c.log, m.ID())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	f := &flight{cancel: cancel, id: m.ID(), token: string(token), stream: m.Method() == listenMethod, listens: listensForTools(m)}
@@ -194,7 +200,7 @@ func (c *conn) begin(ctx context.Context, m *wire.Message) (context.Context, *fl
 	if f.token != "" {
 		c.tokens[f.token]++
 	}
-	return ctx, f, true
+	return ctx, f, nil
 }
 
 // end forgets a request and reports whether the client still wants an answer.

@@ -171,6 +171,18 @@ func (d *Desk) failure(id wire.ID, code wire.Code, text string) *wire.Message {
 	return failure(d.cfg.Log, id, code, text)
 }
 
+// Overloaded turns a request away because too many are in flight; nil only if
+// the answer cannot be built.
+func Overloaded(log *slog.Logger, id wire.ID) *wire.Message {
+	m, err := wire.NewError(id, wire.CodeOverloaded, "too many requests are in flight; nothing was done",
+		fmt.Appendf(nil, `{"code":%q}`, verbatim.CodeOverloaded))
+	if err != nil {
+		log.Error("an error could not be built", "error", err)
+		return nil
+	}
+	return m
+}
+
 func failure(log *slog.Logger, id wire.ID, code wire.Code, text string) *wire.Message {
 	m, err := wire.NewError(id, code, text, nil)
 	if err != nil { // only a text that is no Unicode could do that

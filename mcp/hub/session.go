@@ -156,8 +156,8 @@ func (s *Session) Request(ctx context.Context, m *wire.Message, beside func(*wir
 	defer cancel()
 	defer context.AfterFunc(s.end, cancel)()
 	t := &trip{cancel: cancel}
-	if !s.begin(m.ID(), t) {
-		return s.failure(m.ID(), wire.CodeInvalidRequest, "a request with this id is in flight, or too many are")
+	if refused := s.begin(m.ID(), t); refused != nil {
+		return refused
 	}
 	visit := s
 	if s.roof == nil {
@@ -177,14 +177,18 @@ func (s *Session) Request(ctx context.Context, m *wire.Message, beside func(*wir
 	return answer
 }
 
-func (s *Session) begin(id wire.ID, t *trip) bool {
+// begin notes a request under way, or returns why it cannot be.
+func (s *Session) begin(id wire.ID, t *trip) *wire.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, taken := s.live[id.Key()]; taken || len(s.live) >= maxLive {
-		return false
+	if _, taken := s.live[id.Key()]; taken {
+		return s.failure(id, wire.CodeInvalidRequest, "a request with this id is in flight")
+	}
+	if len(s.live) >= maxLive {
+		return gate.Overloaded(s.hub.cfg.Log, id)
 	}
 	s.live[id.Key()] = t
-	return true
+	return nil
 }
 
 // Notify takes a notification of the client.

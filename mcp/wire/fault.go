@@ -16,6 +16,8 @@ const (
 	CodeInvalidParams  Code = -32602
 	CodeInternal       Code = -32603
 	CodeHeaderMismatch Code = -32020
+	// CodeOverloaded is of the range that JSON-RPC leaves to servers.
+	CodeOverloaded Code = -32029
 
 	CodeUnsupportedVersion Code = -32022
 )
