@@ -43,8 +43,7 @@ func newMoving(times int64, last policy.Effect) *moving {
 
 func (m *moving) put() {
 	version := "v" + strings.Repeat("i", int(m.left.Load()))
-	var e policy.Engine
-	e = policy.FromFunc(version, func(context.Context, policy.Input) (policy.Decision, error) {
+	e := policy.FromFunc(version, func(context.Context, policy.Input) (policy.Decision, error) {
 		if m.left.Load() == 0 {
 			return policy.Decision{Effect: m.last, Reason: "test"}, nil
 		}
