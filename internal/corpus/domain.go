@@ -161,13 +161,27 @@ func (d *domain) bind(tools []*catalog.Tool) (verbatim.Toolset, error) {
 	return set, nil
 }
 
-func (d *domain) policy(p Paths, tools []*catalog.Tool) (policy.Engine, error) {
-	src, err := os.ReadFile(p.File(d.name, "policy.cedar"))
-	if err != nil {
+// LivePolicy is the policy that the calls of a domain are decided under.
+func LivePolicy(p Paths, domainName string) ([]byte, error) {
+	d := &domain{name: domainName, outside: map[string]bool{}}
+	if err := d.read(p); err != nil {
 		return nil, err
 	}
-	if d.name == "banking" {
+	return d.live(p)
+}
+
+func (d *domain) live(p Paths) ([]byte, error) {
+	src, err := os.ReadFile(p.File(d.name, "policy.cedar"))
+	if err == nil && d.name == "banking" {
 		src = d.account.fill(src)
+	}
+	return src, err
+}
+
+func (d *domain) policy(p Paths, tools []*catalog.Tool) (policy.Engine, error) {
+	src, err := d.live(p)
+	if err != nil {
+		return nil, err
 	}
 	return cedar.Load(map[string][]byte{"policy.cedar": src}, tools, cedar.Options{Groups: []string{"owner", "supervisor"}})
 }
