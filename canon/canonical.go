@@ -66,23 +66,37 @@ func (c *canonical) take(b byte) bool {
 
 // name reads a name without escapes and the colon.
 func (c *canonical) name() (string, bool) {
+	if c.bare {
+		part, ok := c.bareText()
+		return part, ok && c.take(':')
+	}
 	part, plain, ok := c.quoted()
 	return part, plain && ok && c.take(':')
 }
 
+// bareText reads a string of a text without backslashes.
+func (c *canonical) bareText() (string, bool) {
+	text, start := c.text, c.pos+1
+	if start > len(text) || text[start-1] != '"' {
+		return "", false
+	}
+	end := quoteFrom(text, start)
+	if end >= len(text) || text[end] != '"' {
+		return "", false
+	}
+	c.pos = end + 1
+	return text[start:end], true
+}
+
 // quoted reads a string. plain tells that it has no escapes.
 func (c *canonical) quoted() (part string, plain, ok bool) {
+	if c.bare {
+		part, ok = c.bareText()
+		return part, true, ok
+	}
 	start := c.pos + 1
 	if start > len(c.text) || c.text[c.pos] != '"' {
 		return "", false, false
-	}
-	if c.bare {
-		end := quoteFrom(c.text, start)
-		if end >= len(c.text) || c.text[end] != '"' {
-			return "", false, false
-		}
-		c.pos = end + 1
-		return c.text[start:end], true, true
 	}
 	end := afterText(c.text, start)
 	if end < len(c.text) && c.text[end] == '"' {
@@ -225,6 +239,9 @@ func numberOf(part string) (any, bool) {
 
 // string reads a string and what its escapes stand for.
 func (c *canonical) string() (string, bool) {
+	if c.bare {
+		return c.bareText()
+	}
 	start := c.pos
 	part, plain, ok := c.quoted()
 	if !ok || plain {

@@ -1,6 +1,9 @@
 package canon
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Draft is an array or object in the making, after one that is there: a copy in
 // which some values differ ([Draft.Begin]), or an object with other members
@@ -77,14 +80,22 @@ func (d *Draft) Put(r *Ready) {
 
 // place puts a name behind the others.
 func (d *Draft) place(r *Ready, x Value) {
-	k := d.kids
+	k, n := d.kids, len(d.kids.members)
 	k.form &= r.form | ordered
-	if n := len(k.members); n > 0 && d.part >= r.part && (d.part > r.part || compareNames(k.members[n-1].Name, r.name) >= 0) || !r.valid {
+	if !r.valid || n > 0 && d.part >= r.part && (d.part > r.part || compareNames(k.members[n-1].Name, r.name) >= 0) {
 		k.trust = untrusted
 	}
 	d.part = r.part
-	k.members = append(k.members, Member{r.name, x})
+	if n == cap(k.members) {
+		k.members = slices.Grow(k.members, n+1)
+	}
+	k.members = k.members[:n+1]
+	k.members[n].set(r.name, x)
 }
+
+// set writes the parts of m one by one, because a copy of the whole costs more
+// while the collector runs.
+func (m *Member) set(name string, x Value) { m.Name, m.Value = name, x }
 
 // A container with a few members is one allocation.
 type (

@@ -169,11 +169,14 @@ func (d *scanner) open(end byte) (empty, ok bool) {
 
 // next reads the comma or the end of a container after one of its values.
 func (d *scanner) next(end byte) (more, ok bool) {
-	d.space()
-	switch d.peek() {
-	case ',':
-		d.pos++
+	c := d.peek()
+	if c <= ' ' {
 		d.space()
+		c = d.peek()
+	}
+	switch c {
+	case ',':
+		d.step()
 		return true, true
 	case end:
 		d.pos++
@@ -219,7 +222,10 @@ func (d *scanner) array() (Value, bool) {
 			return Value{}, false
 		}
 		d.leave()
-		d.elems = append(roomFor(d.elems, d.mem.moreElems), v)
+		if len(d.elems) == cap(d.elems) {
+			d.elems = roomFor(d.elems, d.mem.moreElems)
+		}
+		d.elems = append(d.elems, v)
 		more, ok := d.next(']')
 		if !ok {
 			return Value{}, false
@@ -299,17 +305,25 @@ func (d *scanner) member(base int, seen *names) bool {
 			return false
 		}
 	}
-	if !d.colon() {
+	if d.peek() == ':' {
+		d.step()
+	} else if !d.colon() {
 		return false
 	}
-	d.members = append(roomFor(d.members, d.mem.moreMembers), Member{Name: name})
+	at := len(d.members)
+	if at == cap(d.members) {
+		d.members = roomFor(d.members, d.mem.moreMembers)
+	}
+	// What stands there is from another object, until the value is read.
+	d.members = d.members[:at+1]
+	d.members[at].Name = name
 	v, ok := d.value()
 	if !ok {
 		return false
 	}
 	d.leave()
 	// What the value has put on the stack is gone again: the member is last.
-	d.members[len(d.members)-1].Value = v
+	d.members[at].Value = v
 	return true
 }
 
@@ -325,6 +339,13 @@ func (d *scanner) ascends(base int, name string) bool {
 		return false
 	}
 	return true
+}
+
+// step moves pos over the byte there and the white space behind it.
+func (d *scanner) step() {
+	if d.pos++; d.pos < len(d.s) && d.s[d.pos] <= ' ' {
+		d.space()
+	}
 }
 
 // colon moves pos over the colon behind a name.

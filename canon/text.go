@@ -10,7 +10,12 @@ import (
 // text scans the string whose quote is at pos and moves pos behind it.
 func (d *scanner) text() (string, bool) {
 	start := d.pos + 1
-	s, i := d.s, afterText(d.s, start)
+	s, i := d.s, 0
+	if d.bare {
+		i = quoteFrom(s, start)
+	} else {
+		i = afterText(s, start)
+	}
 	d.pos = i
 	if d.dirty && !d.validUTF8(start) {
 		return "", false

@@ -51,6 +51,20 @@ func (t TypeSet) has(v canon.Value) bool {
 	}
 }
 
+// kinds has a bit for each kind that the set admits whatever the value.
+func (t TypeSet) kinds() (out uint8) {
+	for _, x := range []struct {
+		bit  TypeSet
+		kind canon.Kind
+	}{{TypeNull, canon.Null}, {TypeBoolean, canon.Bool}, {TypeNumber, canon.Number}, {TypeString, canon.String},
+		{TypeArray, canon.Array}, {TypeObject, canon.Object}} {
+		if t&x.bit != 0 {
+			out |= 1 << x.kind
+		}
+	}
+	return out
+}
+
 // String names the types: "string", "integer or null".
 func (t TypeSet) String() string {
 	names := make([]string, 0, bits.OnesCount8(uint8(t)))

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -13,6 +14,7 @@ import (
 // nothing, and the full walk finds out.
 type quick struct {
 	types  TypeSet // 0 is any
+	kinds  uint8   // bits of the kinds that types admits whatever the value
 	enum   []canon.Value
 	set    textSet  // of an enum that holds strings only
 	any    []*quick // one must accept; of scalars only
@@ -115,7 +117,7 @@ func (w *quickWalk) value(q *quick, v canon.Value) (out canon.Value, changed, ok
 		return v, false, false
 	case q == nil:
 		return v, false, w.inside(v, w.depth+1)
-	case !w.itself(q, v):
+	case !w.itself(q, v, kind):
 		return v, false, false
 	case kind == canon.Object && q.obj != nil:
 		return w.object(q.obj, v)
@@ -128,8 +130,8 @@ func (w *quickWalk) value(q *quick, v canon.Value) (out canon.Value, changed, ok
 
 // below judges a member or an element.
 func (w *quickWalk) below(q *quick, v canon.Value) (out canon.Value, changed, ok bool) {
-	if v.Kind() != canon.Object && v.Kind() != canon.Array {
-		return v, false, w.spend(1) && v.Kind() != canon.Invalid && (q == nil || w.itself(q, v))
+	if kind := v.Kind(); kind < canon.Array {
+		return v, false, w.spend(1) && kind != canon.Invalid && (q == nil || w.itself(q, v, kind))
 	}
 	w.depth++
 	out, changed, ok = w.value(q, v)
@@ -263,12 +265,16 @@ func (w *quickWalk) note(o *quickObject, absent uint64) {
 	if absent == 0 {
 		return
 	}
+	n, more := len(w.changes), bits.OnesCount64(absent)
 	if w.changes == nil {
-		w.changes = make([]canon.Change, 0, 4)
+		w.changes = make([]canon.Change, 0, max(more, 4))
+	} else {
+		w.changes = slices.Grow(w.changes, more)
 	}
 	for ; absent != 0; absent &= absent - 1 {
-		p := &o.props[bits.TrailingZeros64(absent)]
-		w.changes = append(w.changes, canon.Change{Pointer: p.pointer, Kind: canon.ChangeDefault})
+		w.changes = w.changes[:n+1]
+		w.changes[n].Pointer, w.changes[n].Kind = o.props[bits.TrailingZeros64(absent)].pointer, canon.ChangeDefault
+		n++
 	}
 }
 

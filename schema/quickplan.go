@@ -83,7 +83,7 @@ func (p *planner) plan(n *node) *quick {
 	if q, ok := p.known[n]; ok {
 		return q
 	}
-	q := &quick{types: n.types, enum: n.enum, str: n.str}
+	q := &quick{types: n.types, kinds: n.types.kinds(), enum: n.enum, str: n.str}
 	p.known[n] = q
 	if f, ok := formats[n.format]; ok {
 		q.format = f.holds

@@ -7,14 +7,14 @@ import (
 )
 
 // itself judges what q says about the value, not about what is in it.
-func (w *quickWalk) itself(q *quick, v canon.Value) bool {
-	if q.types != 0 && !q.types.has(v) {
+func (w *quickWalk) itself(q *quick, v canon.Value, kind canon.Kind) bool {
+	if q.types != 0 && q.kinds>>kind&1 == 0 && !q.types.has(v) {
 		return false
 	}
-	if q.enum != nil && !w.listed(q.enum, v) || q.any != nil && !w.some(q.any, v) {
+	if q.enum != nil && !w.listed(q.enum, v) || q.any != nil && !w.some(q.any, v, kind) {
 		return false
 	}
-	switch v.Kind() {
+	switch kind {
 	case canon.String:
 		return q.set.admits(v.Text()) && w.text(q, v.Text())
 	case canon.Number:
@@ -34,10 +34,10 @@ func (w *quickWalk) listed(enum []canon.Value, v canon.Value) bool {
 }
 
 // some reports whether one of the alternatives accepts a scalar.
-func (w *quickWalk) some(list []*quick, v canon.Value) bool {
+func (w *quickWalk) some(list []*quick, v canon.Value, kind canon.Kind) bool {
 	for _, q := range list {
 		w.spend(1)
-		if w.itself(q, v) {
+		if w.itself(q, v, kind) {
 			return true
 		}
 	}
