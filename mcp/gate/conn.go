@@ -27,6 +27,7 @@ type conn struct {
 
 	mu    sync.Mutex
 	live  map[string]*flight // requests of the client in flight, by id
+	can   map[string]bool    // capabilities that the client declared in its greeting
 	meta  []byte             // _meta of the client's latest stateless request
 	asked map[string]bool    // requests of the server that the client owes an answer
 	// tokens are the progress tokens of requests in flight, and of how many.
@@ -160,6 +161,9 @@ func (c *conn) request(ctx context.Context, m *wire.Message) (answer func()) {
 		}
 	}
 	c.noteEra(m)
+	if m.Method() == "initialize" {
+		c.noteCapabilities(m)
+	}
 	ctx, f, refused := c.begin(ctx, m)
 	if refused != nil {
 		c.send(refused)

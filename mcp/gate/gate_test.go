@@ -356,6 +356,7 @@ func TestACancelledRequestIsCancelledUnderTheServersID(t *testing.T) {
 func TestServerRequestsReachTheClientAndOnlyTheirAnswersComeBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Second)
+	w.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`)
 	w.write(`{"jsonrpc":"2.0","id":99,"result":{"forged":true}}`)
 	ask, err := wire.NewRequest(wire.NumberID(5), "roots/list", []byte(`{}`))
 	if err != nil {
@@ -367,7 +368,7 @@ func TestServerRequestsReachTheClientAndOnlyTheirAnswersComeBack(t *testing.T) {
 	}
 	w.write(`{"jsonrpc":"2.0","id":5,"result":{"roots":[]}}`)
 	w.ask(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-	if len(w.server.received("roots")) != 1 || len(w.server.received("forged")) != 0 {
+	if len(w.server.received("result")) != 1 || len(w.server.received("forged")) != 0 {
 		t.Errorf("server got %v", w.server.received("result"))
 	}
 }

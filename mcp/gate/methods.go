@@ -50,6 +50,10 @@ var fromServer = map[string]wire.Kind{
 	"notifications/subscriptions/acknowledged": wire.KindNotification,
 }
 
+// needs is the capability that a client must have declared for a request of a
+// server (MCP 2025-11-25, "Capability Negotiation").
+var needs = map[string]string{"roots/list": "roots", "sampling/createMessage": "sampling", "elicitation/create": "elicitation"}
+
 // ClientMethods lists every method that a client can reach, for the test that
 // enumerates entry points.
 func ClientMethods() []string {

@@ -81,7 +81,7 @@ func (c *conn) fromServer(m *wire.Message) {
 	}
 	switch {
 	case m.Kind() == wire.KindRequest:
-		if !c.owe(m.ID()) {
+		if !c.owe(m) {
 			c.refuseServer(m.ID())
 			return
 		}
@@ -120,10 +120,28 @@ func (c *conn) refuseServer(id wire.ID) {
 	}
 }
 
-// owe notes that the client owes the server an answer.
-func (c *conn) owe(id wire.ID) bool {
+// noteCapabilities keeps what the client says that it can do for a server.
+func (c *conn) noteCapabilities(m *wire.Message) {
+	can := map[string]bool{}
+	for _, name := range needs {
+		_, found, err := m.Member("/params/capabilities/" + name)
+		can[name] = found && err == nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.can = can
+}
+
+// owe notes that the client owes the server an answer. It owes none to what it
+// has not declared that it can do, nor twice for one id.
+func (c *conn) owe(m *wire.Message) bool {
+	id := m.ID()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if need := needs[m.Method()]; need != "" && !c.can[need] {
+		c.log.Warn("the server asks for what the client has not declared", "method", m.Method())
+		return false
+	}
 	if len(c.asked) >= maxOwed || c.asked[id.Key()] {
 		return false
 	}
