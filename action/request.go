@@ -78,8 +78,11 @@ type Filter struct {
 	Principal string
 	Tool      string
 	States    []State
-	Limit     int    // at most; 0 means 100
-	Before    string // id of the last row of the page before; newest first
+	Voter     string    // account that has voted on it
+	From      time.Time // created then or later
+	Until     time.Time // created before
+	Limit     int       // at most; 0 means 100
+	Before    string    // id of the last row of the page before; newest first
 }
 
 // Person is an account as far as votes care.

@@ -140,13 +140,16 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// pressed fills in fields of a form, by their selectors, and sends it.
+// pressed fills in fields of a form, by their selectors, sends it, and waits
+// for something on the page that follows. The page that it leaves is marked,
+// so that it cannot be taken for that one.
 func pressed(t *testing.T, ctx context.Context, button, then string, fields ...[2]string) {
 	t.Helper()
 	for _, f := range fields {
 		do(t, ctx, chromedp.SendKeys(chromedp.CSS(f[0]), f[1]))
 	}
-	do(t, ctx, chromedp.Click(chromedp.CSS(button)), chromedp.WaitVisible(chromedp.CSS(then)))
+	do(t, ctx, chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.before = ""`), chromedp.Click(chromedp.CSS(button)),
+		chromedp.WaitVisible(chromedp.CSS("html:not([data-before]) :is("+then+")")))
 }
 
 // TestAnswersToFormsKeepNobodyOut looks at the pages that only an answer to a

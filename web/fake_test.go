@@ -70,7 +70,9 @@ func (g *fakeGate) Actions(_ context.Context, f action.Filter) ([]action.Action,
 	var out []action.Action
 	for _, a := range slices.Backward(g.actions) {
 		fits := a.Tenant == f.Tenant && (f.Tool == "" || a.Tool == f.Tool) && (f.Principal == "" || a.Principal == f.Principal) &&
-			(len(f.States) == 0 || slices.Contains(f.States, a.State))
+			(len(f.States) == 0 || slices.Contains(f.States, a.State)) && (f.From.IsZero() || !a.CreatedAt.Before(f.From)) &&
+			(f.Until.IsZero() || a.CreatedAt.Before(f.Until)) &&
+			(f.Voter == "" || slices.ContainsFunc(g.votes, func(v action.Vote) bool { return v.ActionID == a.ID && v.Voter == f.Voter }))
 		if seen && fits && len(out) < limit {
 			out = append(out, a)
 		}
@@ -381,20 +383,4 @@ func (b *bench) get(path string) *httptest.ResponseRecorder {
 
 func (b *bench) post(path string, form url.Values) *httptest.ResponseRecorder {
 	return b.send(b.request(http.MethodPost, path, form))
-}
-
-// withTool is the bench's site with another tool for payments.
-func (b *bench) withTool(t *testing.T, tool *catalog.Tool) http.Handler {
-	t.Helper()
-	site, err := web.New(web.Config{Gate: b.gate, People: b.accounts, Origin: origin, Now: b.clock.Now,
-		Tools: func(name string) (*catalog.Tool, bool) {
-			if name == tool.Name {
-				return tool, true
-			}
-			return tools(name)
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return site
 }

@@ -2,11 +2,15 @@ package web_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/catalog"
+	"github.com/seed-de4804fb/verbatim/web"
 )
 
 // The fake keeps standing grants and signatures; the real engine's tests say
@@ -93,4 +97,20 @@ func (g *fakeGate) CoveredBy(_ context.Context, _, id string) (action.StandingGr
 		return grant, nil
 	}
 	return action.StandingGrant{}, action.ErrNotFound
+}
+
+// withTool is the bench's site with another tool for payments.
+func (b *bench) withTool(t *testing.T, tool *catalog.Tool) http.Handler {
+	t.Helper()
+	site, err := web.New(web.Config{Gate: b.gate, People: b.accounts, Origin: origin, Now: b.clock.Now,
+		Tools: func(name string) (*catalog.Tool, bool) {
+			if name == tool.Name {
+				return tool, true
+			}
+			return tools(name)
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
 }

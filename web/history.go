@@ -160,7 +160,10 @@ func (s *site) dayName(m moment) string {
 // look goes back through the actions of the tenant. last is the row after
 // which an older page goes on, "" where there is nothing older.
 func (s *site) look(ctx context.Context, v visit, f lookingFor, before string) (found []itemView, last string, err error) {
-	filter := action.Filter{Tenant: v.account.Tenant, Tool: f.Tool, States: statesOf(f.State), Before: before, Limit: searchPage}
+	filter := action.Filter{Tenant: v.account.Tenant, Tool: f.Tool, States: statesOf(f.State), From: f.start, Until: f.end, Before: before, Limit: searchPage}
+	if f.Mine {
+		filter.Voter = v.account.ID
+	}
 	known := names{}
 	for looked := 0; looked < searchMost; {
 		rows, err := s.gate.Actions(ctx, filter)
@@ -168,9 +171,6 @@ func (s *site) look(ctx context.Context, v visit, f lookingFor, before string) (
 			return nil, "", err
 		}
 		for _, a := range rows {
-			if f.Day != "" && a.CreatedAt.Before(f.start.Add(-time.Hour)) { // rows are nearly in the order of their times
-				return found, "", nil
-			}
 			filter.Before = a.ID
 			item, fits, err := s.fits(ctx, v, a, f, known)
 			if err != nil {

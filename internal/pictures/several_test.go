@@ -79,8 +79,8 @@ func several(t *testing.T, ctx context.Context, into string) {
 	enter(t, ctx, s)
 	photograph(t, ctx, s, into, []shot{{"batch", "/batch"}})
 	do(t, ctx, chromedp.Click(chromedp.CSS(`[name="choice-0"][value="approve"]`)), chromedp.Click(chromedp.CSS(`[name="choice-1"][value="reject"]`)),
-		chromedp.SendKeys(chromedp.CSS(`[name="reason-1"]`), "She said so once."), chromedp.SendKeys(chromedp.CSS("#batch input[name=password]"), s.password),
-		chromedp.Click(chromedp.CSS("#batch button")), chromedp.WaitVisible(chromedp.CSS(".item .chip")))
+		chromedp.SendKeys(chromedp.CSS(`[name="reason-1"]`), "She said so once."), chromedp.SendKeys(chromedp.CSS("#batch input[name=password]"), s.password))
+	press(t, ctx, "#batch button", ".item .chip")
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main").innerText`))
 	if err != nil || !strings.Contains(text, "approved") || !strings.Contains(text, "rejected") || strings.Contains(text, "not counted") {
 		t.Fatalf("the batch says %q, %v", text, err)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,12 +118,65 @@ func (s *Store) Actions(ctx context.Context, f action.Filter) (out []action.Acti
 	if f.Before != "" {
 		w.text = append(w.text, "a.seq < (SELECT b.seq FROM action b WHERE b.id = "+w.arg(f.Before)+")")
 	}
-	most := w.arg(limit(f.Limit))
 	err = s.read(ctx, func(c *conn) error {
-		out, err = s.list(c, w.sql()+" ORDER BY a.seq DESC LIMIT "+most, w.args...)
+		w := where{text: slices.Clone(w.text), args: slices.Clone(w.args)}
+		if err := within(c, &w, f); err != nil {
+			return err
+		}
+		most := w.arg(limit(f.Limit))
+		sql := w.sql()
+		if f.Voter != "" { // the votes of one person are few beside all rows
+			w.add("v.voter = ", f.Voter)
+			sql = "WHERE a.seq IN (SELECT a.seq FROM vote v JOIN action a ON a.tenant = v.tenant AND a.id = v.action_id " + w.sql() + " ORDER BY a.seq DESC LIMIT " + most + ")"
+		}
+		out, err = s.list(c, sql+" ORDER BY a.seq DESC LIMIT "+most, w.args...)
 		return err
 	})
 	return out, err
+}
+
+// clockSlack is how far the order of the numbers of rows may be from the order of
+// their times: several gateways number them, and write them a little later.
+const clockSlack = time.Minute
+
+// within bounds rows by when they were created. Rows are numbered nearly in
+// that order, so the bounds are looked for, and only rows near them looked at.
+func within(c *conn, w *where, f action.Filter) error {
+	for _, b := range []struct {
+		at                time.Time
+		slack             time.Duration
+		created, numbered string
+	}{{f.From, -clockSlack, "a.created_at >= ", "a.seq >= "}, {f.Until, clockSlack, "a.created_at < ", "a.seq < "}} {
+		if b.at.IsZero() {
+			continue
+		}
+		first, err := firstSince(c, b.at.Add(b.slack))
+		if err != nil {
+			return err
+		}
+		w.add(b.created, b.at)
+		w.add(b.numbered, first)
+	}
+	return nil
+}
+
+// firstSince is the number of a row beside which those that were created at a
+// time or later begin, or one beyond the last.
+func firstSince(c *conn, at time.Time) (int64, error) {
+	high, err := c.number("SELECT coalesce(max(seq), 0) + 1 FROM action")
+	for low := int64(0); err == nil && low < high; {
+		middle, seq, created := low+(high-low)/2, int64(0), time.Time{}
+		if _, err = c.one(func(cur *cursor) error { seq, created = cur.int(), cur.time(); return nil },
+			"SELECT seq, created_at FROM action WHERE seq >= $1 ORDER BY seq LIMIT 1", middle); err != nil {
+			break
+		}
+		if seq == 0 || !created.Before(at) {
+			high = middle
+		} else {
+			low = seq + 1
+		}
+	}
+	return high, err
 }
 
 // Votes returns the votes on a row in the order of their arrival.

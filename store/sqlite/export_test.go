@@ -3,7 +3,10 @@ package sqlite
 import (
 	"context"
 
+	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/seed-de4804fb/verbatim/action"
 )
 
 // VersionTable lets tests make stores of earlier versions.
@@ -34,4 +37,21 @@ func (s *Store) Statements() (out []string) {
 func Gathered(f vfs.File) (_ vfs.File, hold *bool) {
 	g := &gathering{}
 	return &gathered{File: f, system: g}, &g.hold
+}
+
+// Steps are the steps of SQLite's machine that a listing takes (sqlite.org/c3ref/c_stmtstatus_counter.html).
+func (s *Store) Steps(f action.Filter) (rows, steps int, err error) {
+	err = s.read(context.Background(), func(c *conn) error {
+		count := func() (n int) {
+			for _, stmt := range c.stmts {
+				n += stmt.Status(sqlite3.STMTSTATUS_VM_STEP, true)
+			}
+			return n
+		}
+		count()
+		found, err := s.filtered(c, f)
+		rows, steps = len(found), count()
+		return err
+	})
+	return rows, steps, err
 }

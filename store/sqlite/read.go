@@ -112,19 +112,64 @@ func few(states []action.State) bool {
 
 // Actions lists rows, newest first.
 func (s *Store) Actions(ctx context.Context, f action.Filter) (out []action.Action, err error) {
-	sql, args := actionsSQL(f)
 	err = s.read(ctx, func(c *conn) error {
-		out, err = s.list(c, sql, args...)
+		out, err = s.filtered(c, f)
 		return err
 	})
 	return out, err
 }
 
-// actionsSQL selects rows by a filter.
-func actionsSQL(f action.Filter) (sql string, args []any) {
+func (s *Store) filtered(c *conn, f action.Filter) ([]action.Action, error) {
 	var w where
+	if err := within(c, &w, f); err != nil {
+		return nil, err
+	}
+	sql, args := actionsSQL(f, w)
+	return s.list(c, sql, args...)
+}
+
+// within bounds rows by when they were created. Rows are numbered in that
+// order, so the bounds are looked for, and not each row looked at.
+func within(c *conn, w *where, f action.Filter) error {
+	for _, b := range []struct {
+		at        time.Time
+		condition string
+	}{{f.From, "a.seq >= ?"}, {f.Until, "a.seq < ?"}} {
+		if b.at.IsZero() {
+			continue
+		}
+		first, err := firstSince(c, b.at)
+		if err != nil {
+			return err
+		}
+		w.add(b.condition, first)
+	}
+	return nil
+}
+
+// firstSince is the number of the first row that was created at a time or
+// later, or one beyond the last.
+func firstSince(c *conn, at time.Time) (int64, error) {
+	high, err := c.number("SELECT coalesce(max(seq), 0) + 1 FROM action")
+	for low := int64(0); err == nil && low < high; {
+		middle, seq, created := low+(high-low)/2, int64(0), time.Time{}
+		if _, err = c.one(func(cur *cursor) error { seq, created = cur.int(), cur.time(); return nil },
+			"SELECT seq, created_at FROM action WHERE seq >= ? ORDER BY seq LIMIT 1", middle); err != nil {
+			break
+		}
+		if seq == 0 || !created.Before(at) {
+			high = middle
+		} else {
+			low = seq + 1
+		}
+	}
+	return high, err
+}
+
+// actionsSQL selects rows by a filter, beside what bounds their times.
+func actionsSQL(f action.Filter, w where) (sql string, args []any) {
 	tenant := "a.tenant"
-	if few(f.States) {
+	if few(f.States) || f.Voter != "" {
 		tenant = "+" + tenant
 	}
 	w.equal(tenant, f.Tenant)
@@ -140,7 +185,13 @@ func actionsSQL(f action.Filter) (sql string, args []any) {
 	if f.Before != "" {
 		w.add("a.seq < (SELECT b.seq FROM action b WHERE b.id = ?)", f.Before)
 	}
-	return w.sql() + " ORDER BY a.seq DESC LIMIT ?", append(w.args, limit(f.Limit))
+	const newest = " ORDER BY a.seq DESC LIMIT ?"
+	if f.Voter == "" {
+		return w.sql() + newest, append(w.args, limit(f.Limit))
+	}
+	w.add("v.voter = ?", f.Voter) // the votes of one person are few beside all rows
+	return "WHERE a.seq IN (SELECT a.seq FROM vote v CROSS JOIN action a ON a.id = v.action_id " + w.sql() + newest + ")" + newest,
+		append(w.args, limit(f.Limit), limit(f.Limit))
 }
 
 // Votes returns the votes on a row in the order of their arrival.

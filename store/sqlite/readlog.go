@@ -65,8 +65,7 @@ func (l *LogReader) Hashes(_ context.Context, positions []int64) ([]canon.Digest
 // Actions lists rows, newest first.
 func (l *LogReader) Actions(ctx context.Context, f action.Filter) ([]action.Action, error) {
 	defer l.conn.interrupt(ctx)()
-	sql, args := actionsSQL(f)
-	return l.store.list(l.conn, sql, args...)
+	return l.store.filtered(l.conn, f)
 }
 
 // Records lists records, newest first.

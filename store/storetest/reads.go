@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -144,6 +145,53 @@ func testReads(t *testing.T, open Open) {
 			b.must(err)
 			if len(rows)+len(flying)+len(records) != 0 {
 				b.Fatalf("%d rows, %d in flight, %d records", len(rows), len(flying), len(records))
+			}
+		},
+		"rows are found by when they came and who decided on them": func(b *bench) {
+			var ids []string
+			for i := range 7 {
+				row := b.pending()
+				ids = append(ids, row.ID)
+				if i%2 == 0 {
+					b.votes(vote(row, ann, i != 4), nil)
+				}
+				b.votes(vote(b.pending(), bob, true), nil)
+				b.clock.add(time.Hour)
+			}
+			start := b.clock.read().Add(-7 * time.Hour)
+			for name, c := range map[string]struct {
+				filter action.Filter
+				want   []int
+			}{
+				"all of ann's":                {action.Filter{Voter: ann}, []int{6, 4, 2, 0}},
+				"ann's of the second hour on": {action.Filter{Voter: ann, From: start.Add(2 * time.Hour)}, []int{6, 4, 2}},
+				"ann's up to there":           {action.Filter{Voter: ann, Until: start.Add(2 * time.Hour)}, []int{0}},
+				"ann's between":               {action.Filter{Voter: ann, From: start.Add(time.Hour), Until: start.Add(5 * time.Hour)}, []int{4, 2}},
+				"ann's, a page":               {action.Filter{Voter: ann, Limit: 2}, []int{6, 4}},
+				"ann's, the next page":        {action.Filter{Voter: ann, Limit: 2, Before: ids[4]}, []int{2, 0}},
+				"ann's that wait":             {action.Filter{Voter: ann, States: []action.State{action.PendingApproval}}, nil},
+				"ann's that are denied":       {action.Filter{Voter: ann, States: []action.State{action.Denied}}, []int{4}},
+				"ann's of a tool":             {action.Filter{Voter: ann, Tool: "other.tool"}, nil},
+				"before everything":           {action.Filter{Until: start}, nil},
+				"after everything":            {action.Filter{From: b.clock.read()}, nil},
+				"of another tenant":           {action.Filter{Voter: zoe}, nil},
+			} {
+				c.filter.Tenant = tenant
+				rows, err := b.store.Actions(b.Context(), c.filter)
+				b.must(err)
+				var want, got []string
+				for _, i := range c.want {
+					want = append(want, ids[i])
+				}
+				for _, row := range rows {
+					got = append(got, row.ID)
+				}
+				if !slices.Equal(want, got) {
+					b.Errorf("%s: %v, want %v", name, got, want)
+				}
+			}
+			if rows, err := b.store.Actions(b.Context(), action.Filter{Tenant: tenant, From: start.Add(3 * time.Hour), Until: start.Add(4 * time.Hour)}); err != nil || len(rows) != 2 {
+				b.Errorf("%d rows of one hour, %v", len(rows), err)
 			}
 		},
 		"in flight are the rows that may still have an effect, oldest first": func(b *bench) {
