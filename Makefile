@@ -145,3 +145,8 @@ long-races: ## approve, reject, revoke, expire and execute at once: 100,000 roun
 
 long-api: ## 1,200,000 hostile requests on all routes of the decision API, counted by route and status
 	VERBATIM_API_REQUESTS=1200000 go test -count=1 -timeout 90m -v -run '^TestNoRequestBreaksARoute$$' ./api
+
+.PHONY: bench-api
+
+bench-api: ## explain and authorize over loopback beside a bare echo and the disk, as ratios
+	go test -tags bench -count=1 -v -timeout 20m -run '^TestAPI$$' ./internal/apibench
