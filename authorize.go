@@ -62,6 +62,9 @@ func (g *Gate) start(p *proposal, a action.Action) action.Start {
 	s := action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits, Server: p.server}
 	if g.hand != nil {
 		s.Lease, s.Server = timeout(p.tool)+reportSlack, handedTo(p.audience)
+		// Nobody waits for the answer of a run that is somebody else's. A new row
+		// says so from the start, which saves it a commit of its own.
+		s.Action.CallerGone = s.Action.Fence == 0
 	}
 	if g.hand != nil || g.warrants(p.audience) {
 		s.Action.Executor = p.audience
@@ -94,7 +97,9 @@ func (g *Gate) give(ctx context.Context, p *proposal, a action.Action) (Outcome,
 		g.changes.tell(a.ID)
 		return outcomeOf(now), err
 	}
-	g.leave(kept, a.ID)
+	if !a.CallerGone { // an approved row was there before
+		g.leave(kept, a.ID)
+	}
 	return g.handed(a), nil
 }
 

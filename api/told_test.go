@@ -214,3 +214,25 @@ func (w *world) trust() audit.Trust {
 	}
 	return trust
 }
+
+// An allowed call is authorized in one commit, and whoever asks again joins it:
+// its first caller counts as gone from the start.
+func TestAnAuthorizationIsOneRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.authorize("maria", "up.note", `{"text":"a"}`)
+	id := got.at("/outcome/data/actionId")
+	list := w.get("maria", "/v1/actions/"+id+"/records")
+	all, _ := list.body.Get("records")
+	a, err := w.Gate.Action(t.Context(), "acme", id)
+	if err != nil || all.Len() != 1 || list.at("/records/0/event") != "action_started" || !a.CallerGone {
+		t.Errorf("%s, %v, %v", list.text, a.CallerGone, err)
+	}
+	if again := w.authorize("maria", "up.note", `{"text":"a"}`); again.at("/outcome/data/actionId") != id || again.at("/warrant") != "" {
+		t.Errorf("again: %d %s", again.status, again.text)
+	}
+	ran := w.call("maria", "up.note", `{"text":"b"}`).at("/outcome/data/actionId")
+	if a, err := w.Gate.Action(t.Context(), "acme", ran); err != nil || a.CallerGone {
+		t.Errorf("a caller that waited for its tool is gone: %v", err)
+	}
+}
