@@ -274,7 +274,7 @@ func TestApprovalBesideAnUncertainTwinIsVoid(t *testing.T) {
 
 func TestCallerThatLeavesVoidsNothing(t *testing.T) {
 	t.Parallel()
-	for _, verb := range []string{"InFlight", "Votes", "Claim", "Begin"} {
+	for _, verb := range []string{"Joinable", "Votes", "Claim", "Begin"} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, parts{policy: decide(policy.RequireApproval)})

@@ -175,7 +175,7 @@ func differingMember(stored string, request canon.Value) string {
 // same answers an unkeyed call that repeats one in flight: it joins the one
 // whose caller has gone and takes the oldest approval that covers it.
 func (g *Gate) same(ctx context.Context, p *proposal) (*action.Action, *Outcome, error) {
-	rows, err := g.cfg.Store.InFlight(ctx, p.session.Tenant, p.session.Principal, p.mark)
+	rows, err := g.cfg.Store.Joinable(ctx, p.session.Tenant, p.session.Principal, p.mark)
 	if err != nil {
 		return nil, nil, err
 	}

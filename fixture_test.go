@@ -120,11 +120,11 @@ func (s *tapped) ByKey(ctx context.Context, tenant, principal, key string) (acti
 	return s.row("ByKey", func() (action.Action, error) { return s.Store.ByKey(ctx, tenant, principal, key) })
 }
 
-func (s *tapped) InFlight(ctx context.Context, tenant, principal string, d canon.Digest) ([]action.Action, error) {
-	if err := s.tap("InFlight"); err != nil {
+func (s *tapped) Joinable(ctx context.Context, tenant, principal string, d canon.Digest) ([]action.Action, error) {
+	if err := s.tap("Joinable"); err != nil {
 		return nil, err
 	}
-	return s.Store.InFlight(ctx, tenant, principal, d)
+	return s.Store.Joinable(ctx, tenant, principal, d)
 }
 
 func (s *tapped) Votes(ctx context.Context, tenant, id string) ([]action.Vote, error) {

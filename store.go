@@ -127,8 +127,10 @@ type Reader interface {
 	Now(ctx context.Context) (time.Time, error)
 	Action(ctx context.Context, tenant, id string) (action.Action, error)
 	ByKey(ctx context.Context, tenant, principal, key string) (action.Action, error)
-	// InFlight returns the rows in flight with a fingerprint, oldest first.
-	InFlight(ctx context.Context, tenant, principal string, fingerprint canon.Digest) ([]action.Action, error)
+	// Joinable returns the rows without a key and with a fingerprint that another
+	// call may take up, oldest first: those in flight whose caller has gone, and
+	// those that are approved or claimed.
+	Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) ([]action.Action, error)
 	Actions(ctx context.Context, f action.Filter) ([]action.Action, error)
 	Votes(ctx context.Context, tenant, id string) ([]action.Vote, error)
 	Person(ctx context.Context, tenant, id string) (action.Person, error)

@@ -30,7 +30,7 @@ func TestStoreThatFailsRefuses(t *testing.T) {
 	}{
 		{verb: "Now", raw: `{}`, after: verbatim.CodeOK},
 		{verb: "RejectInput", raw: `[]`, after: verbatim.CodeInvalidArguments},
-		{verb: "InFlight", raw: `{}`, after: verbatim.CodeOK},
+		{verb: "Joinable", raw: `{}`, after: verbatim.CodeOK},
 		{verb: "ByKey", raw: `{}`, key: "k", after: verbatim.CodeOK},
 		{verb: "SetPolicy", raw: `{}`, after: verbatim.CodeOK},
 		{verb: "Begin", raw: `{}`, after: verbatim.CodeOK},

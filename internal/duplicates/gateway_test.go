@@ -227,9 +227,9 @@ func (f forgetful) Begin(ctx context.Context, s action.Start) (action.Action, er
 	return f.Store.Begin(ctx, s)
 }
 
-func (f forgetful) InFlight(ctx context.Context, tenant, principal string, mark canon.Digest) ([]action.Action, error) {
+func (f forgetful) Joinable(ctx context.Context, tenant, principal string, mark canon.Digest) ([]action.Action, error) {
 	if f.plant == plantNoJoin {
 		return nil, nil
 	}
-	return f.Store.InFlight(ctx, tenant, principal, mark)
+	return f.Store.Joinable(ctx, tenant, principal, mark)
 }

@@ -57,11 +57,13 @@ func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, er
 		WHERE i.tenant = $1 AND i.principal = $2 AND i.key = $3`, tenant, principal, key)
 }
 
-// InFlight returns the rows in flight with a fingerprint, oldest first.
-func (s *Store) InFlight(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
+// Joinable returns the rows that a call without a key may take up; see
+// [verbatim.Reader].
+func (s *Store) Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		out, err = s.list(c, `WHERE a.tenant = $1 AND a.principal = $2 AND a.fingerprint = $3
-			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain') ORDER BY a.seq LIMIT $4`,
+			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing') AND a.key = ''
+			AND (a.caller_gone OR a.state IN ('approved', 'claimed')) ORDER BY a.seq LIMIT $4`,
 			tenant, principal, fingerprint, maxLimit)
 		return err
 	})

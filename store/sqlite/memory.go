@@ -49,7 +49,7 @@ func (m *memory) count(fingerprint canon.Digest, by int) {
 	}
 }
 
-// inFlight: the states that InFlight lists.
+// inFlight: the states of rows that a call with the same fingerprint may meet.
 func inFlight(s action.State) bool {
 	switch s {
 	case action.PendingApproval, action.Approved, action.Claimed, action.Executing, action.Uncertain:

@@ -58,14 +58,16 @@ func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, er
 		WHERE i.tenant = ? AND i.principal = ? AND i.key = ?`, tenant, principal, key)
 }
 
-// InFlight returns the rows in flight with a fingerprint, oldest first.
-func (s *Store) InFlight(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
+// Joinable returns the rows that a call without a key may take up; see
+// [verbatim.Reader].
+func (s *Store) Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
 	if !s.memory.mayFly(fingerprint) {
 		return nil, ctx.Err()
 	}
 	err = s.read(ctx, func(c *conn) error {
 		out, err = s.list(c, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
-			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain') ORDER BY +a.seq LIMIT ?`,
+			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing') AND a.key = ''
+			AND (a.caller_gone = 1 OR a.state IN ('approved', 'claimed')) ORDER BY +a.seq LIMIT ?`,
 			tenant, principal, fingerprint, maxLimit)
 		return err
 	})

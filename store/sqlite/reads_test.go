@@ -345,13 +345,16 @@ func allRecords(t testing.TB, s *sqlite.Store) []audit.Record {
 	}
 }
 
-func TestInFlightKnowsWithoutTheDatabase(t *testing.T) {
+func TestJoinableKnowsWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	s, path := newStore(t)
 	row := begin(t, s, "act_1")
+	if err := s.Leave(t.Context(), row.ID); err != nil {
+		t.Fatal(err)
+	}
 	look := func(s *sqlite.Store, want int) {
 		t.Helper()
-		list, err := s.InFlight(t.Context(), row.Tenant, row.Principal, row.Fingerprint)
+		list, err := s.Joinable(t.Context(), row.Tenant, row.Principal, row.Fingerprint)
 		if err != nil || len(list) != want {
 			t.Errorf("%d rows, want %d: %v", len(list), want, err)
 		}
@@ -368,7 +371,7 @@ func TestInFlightKnowsWithoutTheDatabase(t *testing.T) {
 	s = openAt(t, path, nil)
 	look(s, 1)
 	finish(t, s, row, action.Uncertain)
-	look(s, 1)
+	look(s, 0)
 	if _, err := s.Reconcile(t.Context(), action.Reconciliation{ID: row.ID, State: action.ReconciledSucceeded, By: action.ByProvider, Evidence: "seen"}); err != nil {
 		t.Fatal(err)
 	}

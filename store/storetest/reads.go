@@ -139,7 +139,9 @@ func testReads(t *testing.T, open Open) {
 			b.refused(err, action.ErrNotFound)
 			rows, err := b.store.Actions(b.Context(), action.Filter{Tenant: other})
 			b.must(err)
-			flying, err := b.store.InFlight(b.Context(), other, principal, row.Fingerprint)
+			left := b.begin(b.keyed(""))
+			b.must(b.store.Leave(b.Context(), left.ID))
+			flying, err := b.store.Joinable(b.Context(), other, principal, left.Fingerprint)
 			b.must(err)
 			records, err := b.store.Records(b.Context(), audit.Filter{Tenant: other, Action: row.ID})
 			b.must(err)
@@ -194,21 +196,25 @@ func testReads(t *testing.T, open Open) {
 				b.Errorf("%d rows of one hour, %v", len(rows), err)
 			}
 		},
-		"in flight are the rows that may still have an effect, oldest first": func(b *bench) {
+		"another call may take up what has no key and nobody waits for, oldest first": func(b *bench) {
 			var want []string
-			for _, state := range []action.State{action.Succeeded, action.Failed, ""} {
-				row := b.begin(b.keyed(""))
-				if state != "" {
-					b.finish(row, state)
-					continue
-				}
-				want = append(want, row.ID)
+			left := func(row action.Action) action.Action {
+				b.must(b.store.Leave(b.Context(), row.ID))
+				return row
 			}
-			want = append(want, b.suspend(b.asking(b.keyed(""), oneAdmin())).ID)
-			rows, err := b.store.InFlight(b.Context(), tenant, principal, b.keyed("").Fingerprint)
+			for _, state := range []action.State{action.Succeeded, action.Failed} {
+				b.finish(left(b.begin(b.keyed(""))), state)
+			}
+			want = append(want, left(b.begin(b.keyed(""))).ID)
+			b.begin(b.keyed("")) // its caller waits
+			left(b.begin(b.keyed("k")))
+			want = append(want, left(b.suspend(b.asking(b.keyed(""), oneAdmin()))).ID)
+			b.suspend(b.asking(b.keyed(""), oneAdmin())) // its caller waits
+			b.finish(left(b.begin(b.keyed(""))), action.Uncertain)
+			rows, err := b.store.Joinable(b.Context(), tenant, principal, b.keyed("").Fingerprint)
 			b.must(err)
 			if got := ids(rows); !slices.Equal(got, want) {
-				b.Fatalf("in flight %v, want %v", got, want)
+				b.Fatalf("joinable %v, want %v", got, want)
 			}
 		},
 		"listings filter and page, newest first": func(b *bench) {
