@@ -55,6 +55,7 @@ func (binder) Bind(server string, t wire.Tool) (*catalog.Tool, verbatim.Code) {
 		spec.Read, spec.Impact = true, ""
 	case "pay":
 		spec.Impact, spec.Reason = catalog.Financial, ""
+		spec.Identity = []identity.Member{{Pointer: "/owner", Names: identity.NamesPrincipal}}
 	case "note":
 		spec.Identity = []identity.Member{{Pointer: "/owner", Names: identity.NamesPrincipal}}
 	}
@@ -98,7 +99,7 @@ func newWorld(t testing.TB) *world {
 	far := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(func() { far.CloseClientConnections(); far.Close() })
 	log := slog.New(slog.NewTextHandler(told{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	cfg := hub.Config{Gate: w.Gate, Log: log, Binder: binder{}, Version: "test", Servers: []hub.Server{
+	cfg := hub.Config{Gate: w.Gate, Log: log, Binder: binder{}, Version: "test", Wait: time.Millisecond, Servers: []hub.Server{
 		{Name: "up", Asks: true, Audience: executor, Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: far.URL}) }},
 		{Name: "down", Dial: func(context.Context) (hub.Transport, error) {
 			return remote.New(remote.Config{URL: "http://127.0.0.1:1/" + canary})
