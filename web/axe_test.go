@@ -53,6 +53,7 @@ func showcase(t *testing.T) *bench {
 	b.verify = func(_ context.Context, _, id string) (audit.Evidence, error) {
 		return audit.Evidence{Action: id, Log: "log.example/abc", Size: 9, ByLog: true, Steps: make([]audit.Step, 1), Claim: audit.BundleClaim}, nil
 	}
+	b.diff = someDiff("notes")
 	b.gate.votes = []action.Vote{{ActionID: "act_approved", Voter: b.alice.ID, Approve: true, Method: action.MethodPassword, At: start},
 		{ActionID: "act_done", Voter: b.alice.ID, Approve: true, Method: action.MethodPasskey, At: start}}
 	b.gate.grants = []action.StandingGrant{shownGrant()}
@@ -77,7 +78,7 @@ func shownGrant() action.StandingGrant {
 func everyPage() []string {
 	return []string{"/", "/?for=others", "/actions", "/actions?state=expired", "/actions/act_wait", "/actions/act_long", "/actions/act_long?show=all",
 		"/actions/act_marks", "/actions/act_approved", "/actions/act_done", "/actions/act_failed", "/actions/act_uncertain", "/actions/act_gone",
-		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/overview", "/actions/act_ord1/allow", "/grants", "/grants/" + shownGrant().ID, "/nowhere"}
+		"/records", "/records/1", "/records?q=nothing", "/actions/act_wait/timeline", "/batch", "/account", "/people", "/people/person_alice", "/reading", "/operate", "/overview", "/policy", "/policy?days=30", "/actions/act_ord1/allow", "/grants", "/grants/" + shownGrant().ID, "/nowhere"}
 }
 
 // audited runs axe-core on the page that is open and returns what it found.

@@ -40,7 +40,7 @@ func (b *bench) serve(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	address := "http://" + server.Listener.Addr().String()
-	site, err := web.New(web.Config{Gate: b.gate, People: b.accounts, Tools: tools, Origin: address, Now: b.clock.Now, Verify: b.checks})
+	site, err := web.New(web.Config{Gate: b.gate, People: b.accounts, Tools: tools, Origin: address, Now: b.clock.Now, Verify: b.checks, Diff: b.differs})
 	if err != nil {
 		t.Fatal(err)
 	}

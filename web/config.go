@@ -80,8 +80,8 @@ type People interface {
 
 var _ People = (*auth.Accounts)(nil)
 
-// Config is what New needs. Every field but Now, Provider, Tenant and Verify
-// is required.
+// Config is what New needs. Every field but Now, Provider, Tenant, Verify
+// and Diff is required.
 type Config struct {
 	Gate   Gate
 	People People
@@ -99,6 +99,8 @@ type Config struct {
 	Tenant   string
 	// Verify checks the evidence of one action; nil: the page cannot.
 	Verify Verify
+	// Diff tells what a candidate policy would change; nil: there is no such page.
+	Diff PolicyDiff
 }
 
 // ErrConfig is returned for a configuration that is not complete or safe.
@@ -114,7 +116,8 @@ type site struct {
 	key    []byte // of form tokens; a restart makes open forms stale
 	once   *once
 
-	verify   Verify   // nil: evidence is not checked here
+	verify   Verify // nil: evidence is not checked here
+	diff     PolicyDiff
 	provider Provider // nil: there is none
 	tenant   string   // of those who come from it
 	pages    map[string]*template.Template
@@ -138,7 +141,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, verify: c.Verify, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32)}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, verify: c.Verify, diff: c.Diff, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32)}
 	rand.Read(s.key)
 	if valid, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
 		s.passkeys = valid

@@ -286,6 +286,7 @@ type bench struct {
 	alice    auth.Account
 	cookie   string
 	verify   web.Verify
+	diff     web.Diff
 }
 
 func newBench(t *testing.T, actions ...action.Action) *bench {
@@ -305,7 +306,7 @@ func emptyBench(t *testing.T, actions ...action.Action) *bench {
 	}
 	b.gate.accounts, b.gate.now = b.accounts, b.clock.Now
 	b.site, err = web.New(web.Config{Gate: b.gate, People: b.accounts, Tools: tools, Origin: origin, Now: b.clock.Now,
-		Verify: b.checks})
+		Verify: b.checks, Diff: b.differs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,6 +319,11 @@ func (b *bench) checks(ctx context.Context, of, id string) (audit.Evidence, erro
 		return audit.Evidence{}, action.ErrNotFound
 	}
 	return b.verify(ctx, of, id)
+}
+
+// differs is what the site tells of a candidate policy.
+func (b *bench) differs(context.Context, string, time.Time) (web.Diff, error) {
+	return b.diff, b.gate.fail
 }
 
 // hash is the costly part of an account, made once for all tests.

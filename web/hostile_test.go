@@ -133,7 +133,7 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 	}
 	plainA, plainR := hostile("act_1", "evil")
 	b.gate.actions, b.gate.records = []action.Action{plainA}, []audit.Record{plainR, ofAction(plainR)}
-	paths := []string{"/actions/act_1?show=all", "/", "/actions", "/records", "/records/1", "/actions/act_1/timeline", "/overview"}
+	paths := []string{"/actions/act_1?show=all", "/", "/actions", "/records", "/records/1", "/actions/act_1/timeline", "/overview", "/policy"}
 	scripts, plots := map[string]int{}, map[string]int{}
 	for _, path := range paths {
 		plain := tags(b.get(path).Body.String())
@@ -144,6 +144,7 @@ func TestHostileTextsNeverBecomeMarkupOrStayUnseen(t *testing.T) {
 		b.gate.mu.Lock()
 		b.gate.actions, b.gate.records = []action.Action{a}, []audit.Record{r, ofAction(r)}
 		b.gate.votes = []action.Vote{{ActionID: "act_1", Voter: text, Reason: text, Method: text}}
+		b.diff = someDiff(text)
 		b.gate.mu.Unlock()
 		for _, path := range paths {
 			w := b.get(path)
@@ -197,7 +198,7 @@ func TestHostileInputOfFormsAndAddressesIsNeverMarkup(t *testing.T) {
 	b := newBench(t, payment("act_1"))
 	for i, text := range payloads() {
 		q := url.QueryEscape(text)
-		for _, path := range []string{"/?for=" + q + "&tool=" + q, "/actions?state=" + q + "&tool=" + q + "&before=" + q, "/records?action=" + q + "&event=" + q + "&before=" + q, "/records?q=" + q + "&day=" + q, "/actions/" + url.PathEscape(text) + "/timeline", "/" + url.PathEscape(text)} {
+		for _, path := range []string{"/?for=" + q + "&tool=" + q, "/actions?state=" + q + "&tool=" + q + "&before=" + q, "/records?action=" + q + "&event=" + q + "&before=" + q, "/records?q=" + q + "&day=" + q, "/policy?days=" + q, "/actions/" + url.PathEscape(text) + "/timeline", "/" + url.PathEscape(text)} {
 			page := b.get(path).Body.String()
 			if n := tags(page)["script"]; n > ownScripts {
 				t.Errorf("%+q in an address: %d script elements", text, n)

@@ -135,7 +135,7 @@ func TestNothingHostileRunsHidesOrBlocksInARealBrowser(t *testing.T) {
 	}
 	b := newBench(t)
 	b.gate.refuse = action.ErrState
-	paths := map[string]string{"/": "", "/actions": "", "/operate": "", "/overview": "", "/records": ""} // to a button that must stay in reach
+	paths := map[string]string{"/": "", "/actions": "", "/operate": "", "/overview": "", "/policy": "", "/records": ""} // to a button that must stay in reach
 	shownTexts := 0
 	for i := 0; i < len(all); i += perPage {
 		texts := all[i:min(i+perPage, len(all))]
@@ -168,6 +168,7 @@ func TestNothingHostileRunsHidesOrBlocksInARealBrowser(t *testing.T) {
 		paths["/actions/"+r.Action+"/timeline"] = ""
 	}
 	b.gate.stops = b.gate.stops[:200]
+	b.diff = someDiff(all...)
 	address, ctx := b.serve(t), browser(t)
 	signIn(t, ctx, address, "Alice")
 	unguarded(t, ctx)

@@ -45,7 +45,7 @@ func TestKeyboardReachesEverythingInSight(t *testing.T) {
 	b := showcase(t)
 	address, ctx := b.serve(t), browser(t)
 	signIn(t, ctx, address, "Alice")
-	for _, path := range []string{"/", "/actions", "/actions/act_wait", "/actions/act_uncertain", "/batch", "/operate", "/overview", "/records", "/reading", "/account"} {
+	for _, path := range []string{"/", "/actions", "/actions/act_wait", "/actions/act_uncertain", "/batch", "/operate", "/overview", "/policy", "/records", "/reading", "/account"} {
 		do(t, ctx, chromedp.Navigate(address+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
 		all, err := chromedp.Run(ctx, chromedp.Evaluate[int](reachables))
 		if err != nil {

@@ -37,6 +37,7 @@ type operateView struct {
 	Reason    string
 	Error     string
 	Done      string
+	Diffs     bool // the person may see what a candidate policy would change
 }
 
 type openView struct {
@@ -89,6 +90,12 @@ func (s *site) operateView(w http.ResponseWriter, r *http.Request, v visit) (ope
 			return page, false
 		}
 	}
+	may, err := s.people.MayManage(r.Context(), v.account)
+	if err != nil {
+		s.broken(w, v)
+		return page, false
+	}
+	page.Diffs = may && s.diff != nil
 	return page, true
 }
 

@@ -23,7 +23,7 @@ func (b *bench) byName(t *testing.T, gate web.Gate) string {
 	server := httptest.NewUnstartedServer(nil)
 	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
 	address := "http://localhost:" + port
-	site, err := web.New(web.Config{Gate: gate, People: b.accounts, Tools: tools, Origin: address, Now: b.clock.Now, Verify: b.checks})
+	site, err := web.New(web.Config{Gate: gate, People: b.accounts, Tools: tools, Origin: address, Now: b.clock.Now, Verify: b.checks, Diff: b.differs})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 // pageNames are the templates that stand in the layout.
-var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "timeline", "account", "reading", "operate", "overview",
+var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "timeline", "account", "reading", "operate", "overview", "policy",
 	"batch", "people", "person", "join", "joining", "allow", "grant", "grants"}
 
 func (s *site) parsePages() (map[string]*template.Template, error) {

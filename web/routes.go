@@ -79,6 +79,7 @@ func entries() []entry {
 		post("/grants/{id}/revoke", (*site).revokeGrant),
 		get("/operate", (*site).operate),
 		get("/overview", (*site).overview),
+		get("/policy", (*site).policyDiff),
 		post("/operate/stop", (*site).stop),
 		post("/operate/lift", (*site).lift),
 		get("/reading", (*site).readingPage),

@@ -11,9 +11,11 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
+	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/policy/cedar"
 	"github.com/seed-de4804fb/verbatim/policy/replay"
 	"github.com/seed-de4804fb/verbatim/policy/shadow"
+	"github.com/seed-de4804fb/verbatim/web"
 )
 
 // candidate is the policy beside the live one. It decides nothing; what it
@@ -22,6 +24,8 @@ type candidate struct {
 	path    string
 	log     *slog.Logger
 	current atomic.Pointer[replay.Candidate]
+	mistake atomic.Pointer[string] // what keeps the files from being the candidate
+	seen    seen
 	watcher *shadow.Watcher
 	file    *shadow.File
 }
@@ -35,7 +39,7 @@ func newCandidate(home config.Home, cfg config.Config, log *slog.Logger) (*candi
 	if cfg.Candidate == "" {
 		return nil, nil
 	}
-	c := &candidate{path: cfg.Candidate, log: log}
+	c := &candidate{path: cfg.Candidate, log: log, seen: seen{home.Path("seen")}}
 	var err error
 	if c.file, err = shadow.OpenFile(shadowDir(home)); err != nil {
 		return nil, fmt.Errorf("keep what the candidate would decide: %w", err)
@@ -62,11 +66,20 @@ func (c *candidate) load(tools *catalog.Catalog) {
 	}
 	engine, err := candidateEngine(c.path, tools)
 	if err != nil {
+		why := err.Error()
+		c.mistake.Store(&why)
 		c.current.Store(nil)
 		c.log.Error("the candidate policy does not load; the policy in force is not affected", "error", err)
 		return
 	}
-	c.current.Store(&replay.Candidate{Engine: engine, Tool: tools.Tool, Approvers: ownerApproves(), NoRunContext: true})
+	c.mistake.Store(nil)
+	c.current.Store(&replay.Candidate{Engine: engine, Tool: c.finder(tools), Approvers: ownerApproves(), NoRunContext: true})
+}
+
+// finder finds tools of the catalog, and those that were listed and that no
+// catalog knows.
+func (c *candidate) finder(tools *catalog.Catalog) func(name string) (*catalog.Tool, bool) {
+	return (&offline{catalog: tools, seen: c.seen}).find
 }
 
 // candidateEngine loads a candidate. One that is not there is a mistake: the
@@ -80,6 +93,39 @@ func candidateEngine(path string, tools *catalog.Catalog) (*cedar.Engine, error)
 		return nil, err
 	}
 	return cedar.Load(files, tools.Tools(), cedar.Options{})
+}
+
+// How much the page looks at, so that it answers soon.
+const (
+	mostReplayed = 5000
+	mostBeside   = 20_000
+)
+
+// diff tells the page what the candidate would change.
+func (p *parts) diff(ctx context.Context, tenant string, since time.Time) (web.Diff, error) {
+	c := p.beside
+	if c == nil {
+		return web.Diff{}, nil
+	}
+	d := web.Diff{Candidate: c.path}
+	if why := c.mistake.Load(); why != nil {
+		d.Problem = *why
+	}
+	scope := replay.Scope{Tenant: tenant, Since: since, Most: mostReplayed}
+	var engine policy.Engine
+	if now := c.current.Load(); now != nil {
+		var err error
+		engine = now.Engine
+		if d.Recorded, err = replay.Run(ctx, p.store, *now, scope); err != nil {
+			return web.Diff{}, err
+		}
+	}
+	kept, err := shadow.Read(shadowDir(p.home), mostBeside)
+	if err != nil {
+		return web.Diff{}, err
+	}
+	d.Beside = kept.Report(scope, engine)
+	return d, nil
 }
 
 // close lets the candidate see what waits, for a moment.

@@ -19,7 +19,7 @@ import (
 var pageEntries = []string{"GET /healthz", "GET /static/{name}", "GET /login", "POST /login", "POST /login/passkey", "GET /login/oidc", "GET /login/oidc/callback", "GET /join", "POST /join", "POST /join/passkey", "POST /join/password",
 	"GET /people", "GET /people/{id}", "POST /people/invite", "POST /people/withdraw", "POST /people/{id}/groups", "POST /people/{id}/disable", "POST /people/{id}/enable", "POST /logout", "GET /{$}",
 	"GET /account", "POST /account/passkeys/add", "POST /account/passkeys/remove", "POST /account/password", "POST /account/delegate", "POST /account/delegations/end", "GET /actions", "GET /actions/{id}", "GET /actions/{id}/timeline", "POST /actions/{id}/verify", "POST /actions/{id}/approve", "POST /actions/{id}/reject",
-	"POST /actions/{id}/revoke", "POST /actions/{id}/reconcile", "GET /actions/{id}/allow", "POST /actions/{id}/allow/review", "POST /actions/{id}/allow", "GET /grants", "GET /grants/{id}", "POST /grants/{id}/sign", "POST /grants/{id}/revoke", "GET /batch", "POST /batch", "GET /operate", "GET /overview", "POST /operate/stop", "POST /operate/lift", "GET /reading", "POST /reading", "GET /records", "GET /records/{seq}"}
+	"POST /actions/{id}/revoke", "POST /actions/{id}/reconcile", "GET /actions/{id}/allow", "POST /actions/{id}/allow/review", "POST /actions/{id}/allow", "GET /grants", "GET /grants/{id}", "POST /grants/{id}/sign", "POST /grants/{id}/revoke", "GET /batch", "POST /batch", "GET /operate", "GET /overview", "GET /policy", "POST /operate/stop", "POST /operate/lift", "GET /reading", "POST /reading", "GET /records", "GET /records/{seq}"}
 
 func TestNoPageRouteRunsAnything(t *testing.T) {
 	t.Parallel()

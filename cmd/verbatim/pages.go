@@ -38,7 +38,7 @@ func (p *parts) verify(ctx context.Context, tenant, id string) (audit.Evidence, 
 
 // pages makes the approvers' page for its origin.
 func (p *parts) pages(ctx context.Context, origin string) (http.Handler, error) {
-	c := web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: origin, Tenant: localTenant, Verify: p.verify}
+	c := web.Config{Gate: p.gate, People: p.accounts, Tools: p.binder.find, Origin: origin, Tenant: localTenant, Verify: p.verify, Diff: p.diff}
 	if o := p.cfg.OIDC; o != nil {
 		secret := ""
 		if !o.Secret.IsZero() {

@@ -45,7 +45,7 @@ func tellShadow(cmd *cobra.Command, s streams, o explainOptions, r replayOptions
 	if err != nil {
 		return err
 	}
-	kept, err := shadow.Read(shadowDir(home))
+	kept, err := shadow.Read(shadowDir(home), 0)
 	if err != nil {
 		return err
 	}

@@ -228,6 +228,25 @@ func TestScopeHoldsCallsByTheTimeTheyWereProposed(t *testing.T) {
 	}
 }
 
+func TestReplayThatStopsEarlySaysSo(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	for _, name := range []string{"first", "second", "third"} {
+		b.call(name, "notes.add", `{"size":60}`)
+		b.call(name, "notes.read", `{}`)
+	}
+	r, err := replay.Run(t.Context(), b.Store, b.candidate(stricter), replay.Scope{Most: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (replay.Counts{Calls: 4, Flips: 2, Unreplayable: 2}); r.Counts != want || !r.Cut || b.names[r.Changes[0].Action] != "second" {
+		t.Errorf("%+v, cut %v", r.Counts, r.Cut)
+	}
+	if r, err = replay.Run(t.Context(), b.Store, b.candidate(stricter), replay.Scope{Most: 3}); err != nil || r.Cut {
+		t.Errorf("three of three: cut %v, %v", r.Cut, err)
+	}
+}
+
 func TestEveryPageOfAStoreIsRead(t *testing.T) {
 	t.Parallel()
 	b := open(t)

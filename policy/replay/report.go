@@ -21,6 +21,7 @@ type Scope struct {
 	Tenant string    // "" for every tenant
 	Since  time.Time // calls proposed before are left out; zero: none
 	Until  time.Time // calls proposed from here on are left out; zero: none
+	Most   int       // rows, and records of each kind, that are looked at; 0: all. A report that stopped there says so
 	// Progress, if not nil, is told now and then how many calls are done.
 	Progress func(done int)
 }
@@ -57,12 +58,13 @@ type Times struct {
 // Report is the diff of two policies over what was recorded.
 type Report struct {
 	Counts  Counts    `json:"counts"`
-	Changes []Verdict `json:"changes"` // flips and other terms, oldest first
-	ByRule  []Group   `json:"byRule"`  // the same, by what they go from and to
-	Void    []Verdict `json:"void"`    // open approvals that would be void, oldest first
-	Why     []Times   `json:"why"`     // why calls are unreplayable
-	Fired   []Times   `json:"fired"`   // the candidate's rules, by how many decisions they determined
-	Silent  []string  `json:"silent"`  // its rules that determined none
+	Changes []Verdict `json:"changes"`       // flips and other terms, oldest first
+	ByRule  []Group   `json:"byRule"`        // the same, by what they go from and to
+	Void    []Verdict `json:"void"`          // open approvals that would be void, oldest first
+	Why     []Times   `json:"why"`           // why calls are unreplayable
+	Fired   []Times   `json:"fired"`         // the candidate's rules, by how many decisions they determined
+	Silent  []string  `json:"silent"`        // its rules that determined none
+	Cut     bool      `json:"cut,omitempty"` // older calls were left out, because there are too many
 }
 
 // ruled is an engine that can list its rules.
@@ -83,7 +85,7 @@ func Run(ctx context.Context, from Source, c Candidate, s Scope) (Report, error)
 }
 
 func (t *Tally) rows(ctx context.Context, from Source, c Candidate, s Scope) error {
-	for before := ""; ; {
+	for before, looked := "", 0; ; {
 		rows, err := from.Actions(ctx, action.Filter{Tenant: s.Tenant, Limit: page, Before: before})
 		if err != nil {
 			return err
@@ -92,7 +94,10 @@ func (t *Tally) rows(ctx context.Context, from Source, c Candidate, s Scope) err
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			before = a.ID
+			if before, looked = a.ID, looked+1; s.Most > 0 && looked > s.Most {
+				t.cut = true
+				return nil
+			}
 			if a.CreatedAt.Before(s.Since) {
 				return nil // rows come in the order in which they were made
 			}
@@ -121,13 +126,16 @@ func (s Scope) progress(done int) {
 // reads counts allowed calls that left a record and no row: their arguments
 // are committed to and not kept.
 func (t *Tally) reads(ctx context.Context, from Source, event string, s Scope) error {
-	for before := int64(0); ; {
+	for before, looked := int64(0), 0; ; {
 		records, err := from.Records(ctx, audit.Filter{Tenant: s.Tenant, Event: event, Limit: page, Before: before})
 		if err != nil {
 			return err
 		}
 		for _, r := range records {
-			before = r.Seq
+			if before, looked = r.Seq, looked+1; s.Most > 0 && looked > s.Most {
+				t.cut = true
+				return nil
+			}
 			if r.At.Before(s.Since) {
 				return nil
 			}

@@ -15,6 +15,7 @@ type Tally struct {
 	void    []Verdict
 	why     map[string]int
 	fired   map[string]int
+	cut     bool
 }
 
 // NewTally returns an empty tally.
@@ -63,7 +64,7 @@ func (t *Tally) Miss(why string, n int) {
 // it names those that decided nothing.
 func (t *Tally) Report(e policy.Engine) Report {
 	r := Report{Counts: t.counts, Changes: append([]Verdict{}, t.changes...), Void: append([]Verdict{}, t.void...),
-		Why: times(t.why), Fired: times(t.fired), Silent: []string{}}
+		Why: times(t.why), Fired: times(t.fired), Silent: []string{}, Cut: t.cut}
 	slices.Reverse(r.Changes)
 	slices.Reverse(r.Void)
 	r.ByRule = groups(r.Changes)

@@ -133,7 +133,8 @@ func (f *File) Close() error {
 type Kept struct {
 	Verdicts []replay.Verdict // newest first
 	Dropped  []Gap
-	Broken   int // lines that are none, such as one that was cut off
+	Broken   int  // lines that are none, such as one that was cut off
+	Cut      bool // older ones were left out
 }
 
 // Gap is a moment by which calls had been dropped.
@@ -142,9 +143,10 @@ type Gap struct {
 	Calls int
 }
 
-// Read reads what a [File] has kept, beside whoever writes it. A directory
-// that is not there holds nothing.
-func Read(dir string) (Kept, error) {
+// Read reads what a [File] has kept, beside whoever writes it: the newest most
+// verdicts, or all where most is 0. A directory that is not there holds
+// nothing.
+func Read(dir string, most int) (Kept, error) {
 	var k Kept
 	for _, name := range []string{currentName, previousName} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -154,7 +156,7 @@ func Read(dir string) (Kept, error) {
 		if err != nil {
 			return Kept{}, err
 		}
-		k.read(text)
+		k.read(text, most)
 	}
 	return k, nil
 }
@@ -173,5 +175,7 @@ func (k Kept) Report(s replay.Scope, rules policy.Engine) replay.Report {
 			t.Miss(replay.WhyDropped, g.Calls)
 		}
 	}
-	return t.Report(rules)
+	r := t.Report(rules)
+	r.Cut = k.Cut
+	return r
 }

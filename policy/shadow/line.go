@@ -11,11 +11,15 @@ import (
 
 // read takes in the lines of one file, which is older than what was read
 // before.
-func (k *Kept) read(text []byte) {
+func (k *Kept) read(text []byte, most int) {
 	lines := bytes.Split(text, []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
 		if len(lines[i]) == 0 {
 			continue
+		}
+		if most > 0 && len(k.Verdicts) == most {
+			k.Cut = true
+			return
 		}
 		v, err := canon.Decode(lines[i], canon.Options{MaxBytes: canon.CeilingBytes})
 		if err != nil || !k.take(v) {

@@ -294,13 +294,16 @@ func TestFileKeepsVerdictsAsTheyWere(t *testing.T) {
 	if err := errors.Join(f.Keep(verdict(2)), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	k, err := shadow.Read(dir)
+	k, err := shadow.Read(dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ignore := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".callID" }, cmp.Ignore())
 	if diff := cmp.Diff([]replay.Verdict{verdict(2), verdict(1), verdict(0)}, k.Verdicts, ignore); diff != "" {
 		t.Error(diff)
+	}
+	if newest, err := shadow.Read(dir, 2); err != nil || len(newest.Verdicts) != 2 || newest.Verdicts[0].Action != "act_2" || !newest.Cut || k.Cut {
+		t.Errorf("the newest two: %+v, %v", newest, err)
 	}
 	if k.Broken != 1 || len(k.Dropped) != 2 {
 		t.Errorf("broken %d, dropped %v", k.Broken, k.Dropped)
@@ -332,7 +335,7 @@ func TestTwoFilesOfABoundedSizeAreKept(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	k, err := shadow.Read(dir)
+	k, err := shadow.Read(dir, 0)
 	if err != nil || k.Broken != 0 {
 		t.Fatal(err, k.Broken)
 	}
@@ -347,7 +350,7 @@ func TestTwoFilesOfABoundedSizeAreKept(t *testing.T) {
 
 func TestDirectoryThatIsNotThereHoldsNothing(t *testing.T) {
 	t.Parallel()
-	k, err := shadow.Read(filepath.Join(t.TempDir(), "none"))
+	k, err := shadow.Read(filepath.Join(t.TempDir(), "none"), 0)
 	if err != nil || len(k.Verdicts)+len(k.Dropped)+k.Broken != 0 {
 		t.Errorf("%+v, %v", k, err)
 	}
@@ -361,7 +364,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "verdicts.jsonl"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		k, err := shadow.Read(dir)
+		k, err := shadow.Read(dir, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
