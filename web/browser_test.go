@@ -27,7 +27,7 @@ func browser(t *testing.T) context.Context {
 	t.Cleanup(stop)
 	tab, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(closeTab)
-	limited, cancel := context.WithTimeout(tab, 2*time.Minute)
+	limited, cancel := context.WithTimeout(tab, 6*time.Minute)
 	t.Cleanup(cancel)
 	if err := chromedp.Do(limited); err != nil { // started here, so that no step's limit ends it
 		t.Fatal(err)
