@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		"mcp-call":  mcpCall,
 		"sleep-ms":  sleepMS,
 		"mcp-tap":   mcpTap,
+		"leaky-mcp": leakyServer,
 	})
 }
 
