@@ -11,6 +11,11 @@ func secondsBuckets() []float64 {
 	return []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 }
 
+// peopleBuckets go from somebody who watches to the longest wait.
+func peopleBuckets() []float64 {
+	return []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600}
+}
+
 // Calls counts what a gate has answered.
 type Calls struct {
 	calls, decisions, unstored Counter

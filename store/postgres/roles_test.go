@@ -56,7 +56,7 @@ func TestRoleOfAGatewayCannotRewriteThePast(t *testing.T) {
 		"UPDATE invitation SET groups = '[]'", "DELETE FROM invitation", "UPDATE delegation SET delegate = 'x'", "DELETE FROM delegation", "UPDATE standing_grant SET max_uses = 1000", "UPDATE standing_grant SET scope = NULL",
 		"DELETE FROM standing_grant", "UPDATE standing_vote SET voter = 'x'", "DELETE FROM standing_vote", "UPDATE standing_cover SET grant_id = 'x'", "DELETE FROM standing_cover", "UPDATE account SET issuer = 'x'",
 		"UPDATE account_group SET name = 'operator'", "UPDATE schema_version SET version = 99", "DROP TABLE event",
-		"ALTER TABLE event DISABLE TRIGGER ALL", "CREATE TABLE x (n BIGINT)", "DROP FUNCTION refuse() CASCADE",
+		"ALTER TABLE event DISABLE TRIGGER ALL", "DELETE FROM follower", "UPDATE follower SET name = 'x'", "CREATE TABLE x (n BIGINT)", "DROP FUNCTION refuse() CASCADE",
 	} {
 		if got := sqlState(sql(t.Context(), gateway, text)); got != "42501" { // insufficient privilege
 			t.Errorf("%s: %s, want 42501", text, got)
@@ -100,6 +100,11 @@ func life(t *testing.T, s *postgres.Store) {
 	must(t, s.Resume(t.Context(), action.Stop{Tenant: "acme", By: "acc_ann"}))
 	must(t, s.SetPassword(t.Context(), "acc_ann", "hash", run.CreatedAt))
 	must(t, s.Disable(t.Context(), "acc_ann"))
+	_, err = s.Follow(t.Context(), "siem", "one", 0, lease)
+	must(t, err)
+	if moved, err := s.Advance(t.Context(), "siem", "one", 1); err != nil || !moved {
+		t.Errorf("advance: %v, %v", moved, err)
+	}
 	records, err := s.Records(t.Context(), audit.Filter{Tenant: "acme"})
 	must(t, err)
 	if len(records) < 15 {
