@@ -21,7 +21,7 @@ type binder struct {
 	mu         sync.Mutex
 	catalog    *catalog.Catalog
 	generation uint64        // moves when another catalog is put in force
-	changed    chan struct{} // closed then
+	changed    chan struct{} // closed when clients are told of one
 	bound      map[definition]binding
 	latest     map[string]*catalog.Tool // by catalog name, for the page
 }
@@ -93,11 +93,17 @@ func (b *binder) replace(c *catalog.Catalog) {
 	defer b.mu.Unlock()
 	b.catalog, b.bound, b.latest = c, map[definition]binding{}, map[string]*catalog.Tool{}
 	b.generation++
+}
+
+// tell tells clients that tools are shown differently from now on.
+func (b *binder) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// Changed is closed when another catalog is put in force.
+// Changed is closed when clients are told of another catalog.
 func (b *binder) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,8 +13,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // replaceFile puts a text in the place of a file, as a whole.
@@ -253,5 +256,49 @@ func TestAReloadTakesOverAllOrNothing(t *testing.T) {
 	log, err := os.ReadFile(s.log)
 	if err != nil || strings.Contains(string(log), "another-token") || strings.Contains(string(log), endpointToken) {
 		t.Errorf("the log holds a token, %v", err)
+	}
+}
+
+// A client of wrap hears of a catalog that somebody has changed, and of
+// nothing that only policy says, or that wrap itself has added for reads that
+// its user trusts.
+func TestOnlyAChangedCatalogIsToldToAClient(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "10ms")
+	told := make(chan struct{}, 10)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} },
+	}).Connect(p.context(), &mcp.CommandTransport{Command: p.command("wrap", "--trust-read-hints", "--name", "notes", "--", "notes-mcp")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() }) // the daemon may have ended before
+	if got := p.call(agent{ClientSession: c}, "list", "{}", ""); !strings.HasPrefix(got.Text, "notes:") {
+		t.Fatalf("%+v", got)
+	}
+	log := func() string {
+		text, err := os.ReadFile(p.home.Log())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if err := os.MkdirAll(p.home.Policy(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	replaceFile(t, filepath.Join(p.home.Policy(), "notes.cedar"), "@id(\"list\") permit (principal, action == Action::\"notes.list\", resource);\n")
+	p.eventually("the policy is read again", func() bool { return strings.Contains(log(), "catalog and policy were read again") })
+	if len(told) != 0 {
+		t.Error("the client was told of a policy, or of trusted reads")
+	}
+	text, err := os.ReadFile(p.home.Catalog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaceFile(t, p.home.Catalog(), "# another one\n"+string(text))
+	select {
+	case <-told:
+	case <-time.After(20 * time.Second):
+		t.Error("the client was not told of the catalog")
 	}
 }

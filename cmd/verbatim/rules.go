@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/policy/cedar"
@@ -25,7 +26,8 @@ type rules struct {
 
 	mu    sync.Mutex
 	files ruleFiles
-	seen  string // what the files looked like when they were last read
+	seen  string       // what the files looked like when they were last read
+	text  canon.Digest // of the catalog in force
 	// mistake is what keeps these files from being in force.
 	mistake error
 }
@@ -38,7 +40,8 @@ func filesOf(c config.Config) ruleFiles { return ruleFiles{c.Catalog, c.Policy, 
 // ruleSet is what was read from there.
 type ruleSet struct {
 	files  ruleFiles
-	looks  string // what the files looked like before they were read
+	looks  string       // what the files looked like before they were read
+	text   canon.Digest // of the catalog's file
 	tools  *catalog.Catalog
 	engine *cedar.Engine
 }
@@ -46,6 +49,11 @@ type ruleSet struct {
 // read reads catalog and policy, and holds them against one another.
 func (f ruleFiles) read() (s ruleSet, err error) {
 	s = ruleSet{files: f, looks: f.look()}
+	text, err := os.ReadFile(f.catalog)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	s.text = canon.Sum(text)
 	if s.tools, err = loadCatalog(f.catalog); err != nil {
 		return s, err
 	}
@@ -58,9 +66,18 @@ func (r *rules) put(s ruleSet) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.files, r.seen, r.mistake = s.files, s.looks, nil
+	r.take(s, true)
+}
+
+// take puts a set in force. Clients are told of another catalog if tell says so.
+func (r *rules) take(s ruleSet, tell bool) {
 	r.policy.engine.Store(s.engine)
 	r.binder.replace(s.tools)
 	r.beside.load(s.tools)
+	if tell && s.text != r.text {
+		r.binder.tell()
+	}
+	r.text = s.text
 }
 
 // catalogFile is where entries are written that somebody adds.
@@ -71,16 +88,17 @@ func (r *rules) catalogFile() string {
 }
 
 // load reads catalog and policy and puts them in force. On an error what was
-// in force stays.
-func (r *rules) load() error {
+// in force stays. Clients are not told: who calls this has just begun, or has
+// added entries that change nothing of what a client is shown.
+func (r *rules) load() error { return r.again(false) }
+
+func (r *rules) again(tell bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := r.files.read()
 	r.seen, r.mistake = s.looks, err
 	if err == nil {
-		r.policy.engine.Store(s.engine)
-		r.binder.replace(s.tools)
-		r.beside.load(s.tools)
+		r.take(s, tell)
 	}
 	return err
 }
@@ -94,7 +112,7 @@ func (r *rules) reload() error {
 	if same {
 		return mistake
 	}
-	if err := r.load(); err != nil {
+	if err := r.again(true); err != nil {
 		r.log.Error("catalog or policy were changed and have a mistake; the earlier ones stay in force", "stage", "rules", "error", err)
 		return err
 	}

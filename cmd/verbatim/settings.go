@@ -188,7 +188,7 @@ func (p *parts) onHangup(ctx context.Context, told chan os.Signal) {
 			return
 		case <-told:
 			p.log.Info("told to read all files again")
-			if err := p.rules.load(); err != nil {
+			if err := p.rules.again(true); err != nil {
 				p.log.Error("catalog or policy have a mistake; the earlier ones stay in force", "stage", "rules", "error", err)
 			}
 			p.settings.reload(true)
