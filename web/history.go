@@ -37,6 +37,8 @@ type historyView struct {
 	Next   string // address of older ones
 	Looked int    // rows that were looked at, where that is the limit
 	Error  string
+	// Today and Yesterday are the addresses of what the person decided then.
+	Today, Yesterday string
 }
 
 type dayView struct {
@@ -104,6 +106,7 @@ func (s *site) history(w http.ResponseWriter, r *http.Request, v visit) {
 	q := r.URL.Query()
 	page := historyView{base: s.base(v, "History", "actions"), States: stateChoices()}
 	page.lookingFor, page.Error = s.lookingFor(q)
+	page.Today, page.Yesterday = s.decidedOn(0), s.decidedOn(-1)
 	found, last, err := s.look(r.Context(), v, page.lookingFor, q.Get("before"))
 	if err != nil {
 		s.broken(w, v)
@@ -120,6 +123,16 @@ func (s *site) history(w http.ResponseWriter, r *http.Request, v visit) {
 		}
 	}
 	s.render(w, http.StatusOK, "history", page)
+}
+
+// decidedOn is the address of what the person decided on a day, counted from
+// today in their zone.
+func (s *site) decidedOn(days int) string {
+	at := s.reads.reader.Zone
+	if at == nil {
+		at = time.UTC
+	}
+	return "/actions?" + url.Values{"by": {"me"}, "day": {s.now().In(at).AddDate(0, 0, days).Format(time.DateOnly)}}.Encode()
 }
 
 func (p *historyView) add(item itemView, day string) {

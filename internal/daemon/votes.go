@@ -33,6 +33,9 @@ func (d *Daemon) signedVotes(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g, err := d.cfg.Gate.CoveredBy(r.Context(), d.cfg.Tenant, a.ID); err == nil {
+		return nil, refuse(http.StatusConflict, "a standing grant allowed it, not votes: verbatim grants export "+g.ID)
+	}
 	out := SignedVotes{Action: a.ID, Votes: []SignedVote{}}
 	for i, v := range votes {
 		key, err := signedBy(v, d.cfg.VoteKeys)

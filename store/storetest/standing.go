@@ -108,6 +108,7 @@ func testStanding(t *testing.T, open Open) {
 		"two admins must sign where two must vote":      standingQuorum,
 		"of many runs at once no more begin than fit":   standingRush,
 		"erasing its source ends a grant":               standingErased,
+		"a run and a revocation at once have one order": standingRaces,
 	})
 }
 

@@ -122,3 +122,34 @@ func standingErased(b *bench) {
 	}
 	b.cover(b.paying(3), g, action.ErrStanding)
 }
+
+// standingRaces has a run begin while its grant is revoked, again and again:
+// what began had begun before the revocation, and nothing begins after one.
+func standingRaces(b *bench) {
+	began := 0
+	for range 12 {
+		g := b.granted(b.paying(300))
+		claimed := b.claim(b.cover(b.paying(300), g, nil))
+		var wg sync.WaitGroup
+		var startErr, revokeErr error
+		wg.Go(func() { _, startErr = b.start(claimed) })
+		wg.Go(func() { _, revokeErr = b.store.RevokeGrant(b.Context(), tenant, g.ID, ann) })
+		wg.Wait()
+		b.must(revokeErr)
+		got := b.standing(g.ID)
+		switch {
+		case startErr == nil:
+			began++
+			if got.Uses != 1 || b.row(claimed.ID).State != action.Executing {
+				b.Fatalf("it began, with %d uses: %s", got.Uses, b.row(claimed.ID).State)
+			}
+		case !errors.Is(startErr, action.ErrIneligible):
+			b.Fatalf("refused as %v", startErr)
+		case got.Uses != 0 || b.row(claimed.ID).State != action.Claimed:
+			b.Fatalf("it did not begin, with %d uses: %s", got.Uses, b.row(claimed.ID).State)
+		}
+		again := b.paying(300)
+		b.cover(again, g, action.ErrStanding)
+	}
+	b.Logf("%d of 12 began before the revocation", began)
+}
