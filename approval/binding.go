@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -41,25 +42,48 @@ func binding(a action.Action) canon.Value {
 }
 
 // VoteDigest is what a vote signs: SHA-256 of the RFC 8785 form of the
-// approval digest, the vote, the voter and the server's nonce.
+// approval digest, the vote, the voter, the server's nonce and, where the
+// server signs, the reason.
 func VoteDigest(v action.Vote) canon.Digest {
 	return canon.Sum(VotePayload(v))
 }
 
+// withReason is the version of a vote whose reason is signed, too.
+const withReason = 2
+
 // VotePayload is the RFC 8785 form that VoteDigest hashes; it is the payload
-// of the vote's DSSE envelope.
+// of the vote's DSSE envelope. A passkey signs before the reason is written,
+// so its vote is of version 1, as is one without a reason.
 func VotePayload(v action.Vote) []byte {
+	if v.Reason != "" && v.Method != action.MethodPasskey {
+		return votePayload(v, withReason, canon.Member{Name: "reason", Value: str(v.Reason)})
+	}
+	return votePayload(v, version)
+}
+
+// VoteForms are the payloads that a vote may have been signed with: that of
+// VotePayload, and that of before reasons were signed. In the second, nobody
+// vouches for the reason.
+func VoteForms(v action.Vote) [][]byte {
+	now, before := VotePayload(v), votePayload(v, version)
+	if bytes.Equal(now, before) {
+		return [][]byte{now}
+	}
+	return [][]byte{now, before}
+}
+
+func votePayload(v action.Vote, version int64, more ...canon.Member) []byte {
 	word := "reject"
 	if v.Approve {
 		word = "approve"
 	}
-	return object(
+	return canon.ObjectValue(append(object(
 		"v", canon.IntValue(version),
 		"approvalDigest", str(v.Digest.String()),
 		"vote", str(word),
 		"voter", str(v.Voter),
 		"nonce", str(v.Nonce),
-	).Canonical()
+	).Members(), more...)...).Canonical()
 }
 
 // object builds an object from names and values in turn.

@@ -68,6 +68,23 @@ func TestVoteSignsTheWrittenForm(t *testing.T) {
 	}
 }
 
+func TestAReasonIsSignedWhereTheServerSigns(t *testing.T) {
+	t.Parallel()
+	v := action.Vote{Voter: "ada", Digest: canon.Sum([]byte("x")), Nonce: "n", Reason: "too much"}
+	before := fmt.Sprintf(`{"approvalDigest":%q,"nonce":"n","v":1,"vote":"reject","voter":"ada"}`, sha("x"))
+	form := fmt.Sprintf(`{"approvalDigest":%q,"nonce":"n","reason":"too much","v":2,"vote":"reject","voter":"ada"}`, sha("x"))
+	if got := string(approval.VotePayload(v)); got != form {
+		t.Errorf("payload %s", got)
+	}
+	if forms := approval.VoteForms(v); len(forms) != 2 || string(forms[0]) != form || string(forms[1]) != before {
+		t.Errorf("forms %s", forms)
+	}
+	v.Method = action.MethodPasskey
+	if forms := approval.VoteForms(v); len(forms) != 1 || string(forms[0]) != before {
+		t.Errorf("a passkey signs %s", forms)
+	}
+}
+
 func TestMovedAndStaleNameTheMember(t *testing.T) {
 	t.Parallel()
 	if m := approval.Moved(sample(), sample()) + approval.Stale(sample(), sample()); m != "" {

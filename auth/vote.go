@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -75,7 +76,7 @@ func (a *Accounts) SignVote(ctx context.Context, name, password string, v action
 func (a *Accounts) signFor(account Account, v action.Vote, method string, proved time.Time) action.Vote {
 	v.Voter, v.Nonce, v.Method, v.LoginAt = account.ID, NewNonce(), method, proved.UTC()
 	v.Envelope = a.votes.Sign(approval.PayloadType, approval.VotePayload(v)).JSON()
-	v.Login = a.votes.Sign(LoginType, loginPayload(v)).JSON()
+	v.Login = a.votes.Sign(LoginType, loginPayload(v, approval.VoteDigest(v))).JSON()
 	return v
 }
 
@@ -83,19 +84,24 @@ func (a *Accounts) signFor(account Account, v action.Vote, method string, proved
 // behind a vote.
 const LoginType = "application/vnd.verbatim.login.v1+json"
 
-// loginPayload binds method and time of a login to one vote.
-func loginPayload(v action.Vote) []byte {
+// loginPayload binds method and time of a login to one vote, by the digest of
+// what was signed.
+func loginPayload(v action.Vote, signed canon.Digest) []byte {
 	return canon.ObjectValue(
 		canon.Member{Name: "at", Value: canon.IntValue(v.LoginAt.UnixMilli())},
 		canon.Member{Name: "method", Value: canon.StringValue(v.Method)},
 		canon.Member{Name: "v", Value: canon.IntValue(1)},
-		canon.Member{Name: "vote", Value: canon.StringValue(approval.VoteDigest(v).String())},
+		canon.Member{Name: "vote", Value: canon.StringValue(signed.String())},
 		canon.Member{Name: "voter", Value: canon.StringValue(v.Voter)}).Canonical()
 }
 
 // openServerVote opens a vote that the server signed after a login. A vote of
 // before there were statements about logins says nothing of its login.
 func (a *Accounts) openServerVote(e keys.Envelope, v action.Vote) ([]byte, error) {
+	vote, err := a.votes.Open(e, approval.PayloadType)
+	if err != nil {
+		return nil, err
+	}
 	if len(v.Login) > 0 || !v.LoginAt.IsZero() || v.Method != MethodPassword {
 		said, err := keys.ParseEnvelope(v.Login)
 		if err != nil {
@@ -105,11 +111,11 @@ func (a *Accounts) openServerVote(e keys.Envelope, v action.Vote) ([]byte, error
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(said.JSON(), v.Login) || !bytes.Equal(payload, loginPayload(v)) {
+		if !bytes.Equal(said.JSON(), v.Login) || !bytes.Equal(payload, loginPayload(v, canon.Sum(vote))) {
 			return nil, ErrVoteSigned
 		}
 	}
-	return a.votes.Open(e, approval.PayloadType)
+	return vote, nil
 }
 
 // SignVoteWith makes a vote of an assertion: v holds what the person was
@@ -131,7 +137,8 @@ func (a *Accounts) SignVoteWith(ctx context.Context, site passkey.Site, account 
 }
 
 // VerifyVote checks that the envelope of a vote was signed for exactly this
-// digest, answer, voter and nonce: by a pinned vote key after the voter's
+// digest, answer, voter and nonce, and, unless it is one of before reasons were
+// signed or of a passkey, this reason: by a pinned vote key after the voter's
 // password, or by a passkey that this server registered for the voter and
 // nobody has removed since. It fails with approval.ErrUnchecked where the book
 // does.
@@ -155,7 +162,8 @@ func (a *Accounts) VerifyVote(ctx context.Context, v action.Vote) error {
 	if err != nil {
 		return fmt.Errorf("open vote: %w", err)
 	}
-	if !bytes.Equal(envelope.JSON(), v.Envelope) || !bytes.Equal(payload, approval.VotePayload(v)) {
+	form := func(form []byte) bool { return bytes.Equal(payload, form) }
+	if !bytes.Equal(envelope.JSON(), v.Envelope) || !slices.ContainsFunc(approval.VoteForms(v), form) {
 		return ErrVoteSigned
 	}
 	return nil

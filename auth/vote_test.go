@@ -84,6 +84,46 @@ func TestVoteChangedAfterSigningIsRefused(t *testing.T) {
 	}
 }
 
+func TestAReasonIsAPartOfWhatWasSigned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	why := ballot()
+	why.Approve, why.Reason = false, "this was paid last week"
+	v, err := b.accounts.SignVote(t.Context(), "Alice", password, why)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.accounts.VerifyVote(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"", "it is fine", v.Reason + " "} {
+		changed := v
+		changed.Reason = other
+		if err := b.accounts.VerifyVote(t.Context(), changed); err == nil {
+			t.Errorf("with the reason %q it verifies", other)
+		}
+	}
+}
+
+// A vote of before reasons were signed is as good as it was; nobody vouches
+// for its reason.
+func TestAnOlderVoteWithAReasonStillVerifies(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := signed(t, b)
+	if v.Reason != "" {
+		t.Fatalf("the ballot has a reason: %q", v.Reason)
+	}
+	v.Reason = "kept beside what was signed"
+	if err := b.accounts.VerifyVote(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	v.Approve = !v.Approve
+	if err := b.accounts.VerifyVote(t.Context(), v); err == nil {
+		t.Error("the other answer verifies")
+	}
+}
+
 func TestVoteOfAnUnknownKeyOrPurposeIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
@@ -22,6 +23,10 @@ type signature struct {
 	keyID string // a hint, never trusted
 	sig   []byte
 }
+
+// Holds reports whether an envelope carries exactly a payload. It says nothing
+// of who signed it.
+func (e Envelope) Holds(payload []byte) bool { return bytes.Equal(e.payload, payload) }
 
 // The limits of an envelope.
 const (

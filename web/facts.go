@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
 
@@ -57,7 +59,8 @@ func warnings(read reading, rows, preview []display.Row) []string {
 func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []action.Vote, accounts int) ([]voteView, error) {
 	var out []voteView
 	for _, vote := range votes {
-		view := voteView{Name: vote.Voter, Approve: vote.Approve, Reason: vote.Reason, Method: vote.Method, At: s.when(vote.At), For: s.namesOf(ctx, vote.For)}
+		view := voteView{Name: vote.Voter, Approve: vote.Approve, Reason: vote.Reason, Method: vote.Method, At: s.when(vote.At), For: s.namesOf(ctx, vote.For),
+			Unsigned: vote.Reason != "" && !reasonSigned(vote)}
 		voter, err := s.people.ByID(ctx, vote.Voter)
 		switch {
 		case errors.Is(err, auth.ErrNoAccount):
@@ -70,6 +73,13 @@ func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []acti
 		out = append(out, view)
 	}
 	return out, nil
+}
+
+// reasonSigned reports whether the reason of a vote is a part of what was
+// signed. The signature itself is checked when the vote comes and where it counts.
+func reasonSigned(v action.Vote) bool {
+	e, err := keys.ParseEnvelope(v.Envelope)
+	return err == nil && v.Method != action.MethodPasskey && e.Holds(approval.VotePayload(v))
 }
 
 // tieWords say what the record of a vote knows of its voter.

@@ -106,7 +106,9 @@ type voteView struct {
 	At      moment
 	Single  bool
 	For     string // in whose place
-	Tie     string // to the person whose agent asks; "" if none is known
+	// Unsigned: the reason is no part of what was signed.
+	Unsigned bool
+	Tie      string // to the person whose agent asks; "" if none is known
 }
 
 type targetView struct {

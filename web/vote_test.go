@@ -303,3 +303,21 @@ func TestDisabledPersonDecidesNothing(t *testing.T) {
 		t.Errorf("approve = %d with %d votes; want 403 and none", w.Code, b.gate.counted())
 	}
 }
+
+func TestAReasonThatIsNotSignedIsSaidToBeNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	form := b.fill(t, "/actions/act_1", "/actions/act_1/reject", "reason", "paid last week")
+	if w := b.post("/actions/act_1/reject", form); w.Code != http.StatusSeeOther {
+		t.Fatalf("reject = %d", w.Code)
+	}
+	if page := text(b.get("/actions/act_1").Body.String()); !strings.Contains(page, "paid last week") || strings.Contains(page, "reason is not signed") {
+		t.Error("a signed reason is said not to be")
+	}
+	b.gate.mu.Lock()
+	b.gate.votes[0].Reason = "paid today"
+	b.gate.mu.Unlock()
+	if page := text(b.get("/actions/act_1").Body.String()); !strings.Contains(page, "paid today") || !strings.Contains(page, "reason is not signed") {
+		t.Error("a reason that nobody signed is shown like one that somebody did")
+	}
+}

@@ -162,7 +162,8 @@ type checkedVote struct {
 	Digest  string `json:"approvalDigest"`
 	Method  string `json:"method"`
 	Site    string `json:"site,omitempty"`
-	Trusted bool   `json:"trusted"` // false: the key is only claimed
+	Reason  string `json:"reason,omitempty"` // signed with the vote
+	Trusted bool   `json:"trusted"`          // false: the key is only claimed
 }
 
 // checkVotes verifies a file of envelopes, one canonical one a line. Every
@@ -262,11 +263,11 @@ func readVote(payload []byte) (checkedVote, error) {
 	if err != nil || text("voter") == "" || text("nonce") == "" {
 		return checkedVote{}, bad
 	}
-	again := action.Vote{Digest: digest, Voter: text("voter"), Nonce: text("nonce"), Approve: text("vote") == "approve"}
+	again := action.Vote{Digest: digest, Voter: text("voter"), Nonce: text("nonce"), Approve: text("vote") == "approve", Reason: text("reason")}
 	if !bytes.Equal(approval.VotePayload(again), payload) {
 		return checkedVote{}, bad
 	}
-	return checkedVote{Voter: again.Voter, Vote: text("vote"), Digest: digest.String()}, nil
+	return checkedVote{Voter: again.Voter, Vote: text("vote"), Digest: digest.String(), Reason: again.Reason}, nil
 }
 
 // sayVotes prints who voted what, and ends with exitDenied unless all of them
@@ -302,7 +303,7 @@ func printVotes(w io.Writer, votes []checkedVote) error {
 		if !v.Trusted {
 			key = "only claimed"
 		}
-		rows[i] = []string{v.Voter, v.Vote, v.Method, v.Site, key, v.Digest}
+		rows[i] = []string{v.Voter, v.Vote, v.Method, v.Site, key, v.Digest, plain(v.Reason)}
 	}
-	return table(w, []string{"VOTER", "VOTE", "METHOD", "SITE", "KEY", "APPROVAL"}, rows)
+	return table(w, []string{"VOTER", "VOTE", "METHOD", "SITE", "KEY", "APPROVAL", "REASON"}, rows)
 }

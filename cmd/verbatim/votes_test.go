@@ -101,6 +101,28 @@ func TestVotesVerifyWithoutTheDaemon(t *testing.T) {
 	}
 }
 
+func TestASignedReasonIsShown(t *testing.T) {
+	t.Parallel()
+	server, err := keys.NewSigner(keys.Votes, make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := ballot(false)
+	v.Reason = "paid last week"
+	line := append(server.Sign(approval.PayloadType, approval.VotePayload(v)).JSON(), '\n')
+	votes, err := checkVotes(line, []any{server.Public()[0]})
+	if err != nil || votes[0].Reason != v.Reason || votes[0].Vote != "reject" {
+		t.Fatalf("%+v, %v", votes, err)
+	}
+	for i := range line {
+		changed := bytes.Clone(line)
+		changed[i] ^= 1
+		if votes, err := checkVotes(changed, []any{server.Public()[0]}); err == nil {
+			t.Fatalf("byte %d changed, and it verifies: %+v", i, votes)
+		}
+	}
+}
+
 func TestAStandingGrantVerifiesWithoutTheDaemon(t *testing.T) {
 	t.Parallel()
 	server, err := keys.NewSigner(keys.Votes, make([]byte, 32))
