@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -19,6 +20,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/verbatimtest"
 )
@@ -84,7 +86,12 @@ func newArena(t *testing.T) *arena {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Fixture = verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{note, pay},
+	warrants, err := keys.NewSigner(keys.Warrants, bytes.Repeat([]byte{3}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	note.Audience, pay.Audience = "files.example", "files.example"
+	r.Fixture = verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{note, pay}, Gate: func(c *verbatim.Config) { c.Warrants = warrants },
 		Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
 			return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
 		})})
@@ -225,6 +232,27 @@ var libraryEntries = map[string]struct {
 	}, nil},
 	"Evidence": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Evidence(ctx, a.Tenant, a.ID, true)
+	}, nil},
+	"Authorize": {func(ctx context.Context, r *arena, a action.Action) {
+		for _, c := range []verbatim.Call{
+			{Tool: "files.note", Arguments: []byte(`{"n":2}`)}, // a warrant leaves, and nothing runs here
+			{Tool: "files.pay", Arguments: []byte(`{"n":2}`)},
+			{Tool: "files.pay", Arguments: []byte(`{"n":1}`), Approval: a.ID},
+			{Tool: "files.pay", Arguments: []byte(`{"n":1}`), Supersedes: a.ID},
+		} {
+			got, _ := r.Gate.Authorize(ctx, r.Session(), c)
+			if got.Warrant != nil && c.Tool != "files.note" {
+				r.t.Errorf("a warrant for %s that nobody approved", c.Tool)
+			}
+		}
+	}, nil},
+	"Report": {func(ctx context.Context, r *arena, a action.Action) {
+		got, _ := r.Gate.Authorize(ctx, r.Session(), verbatim.Call{Tool: "files.note", Arguments: []byte(`{"n":2}`)})
+		for _, id := range []string{a.ID, got.Outcome.ActionID} {
+			for _, ended := range []verbatim.Reported{"succeeded", "failed", "uncertain"} {
+				_, _ = r.Gate.Report(ctx, r.Session(), id, verbatim.Report{Warrant: got.Warrant, Ended: ended})
+			}
+		}
 	}, nil},
 	"Stored": {func(ctx context.Context, r *arena, a action.Action) {
 		r.Approve(a.ID, "ada")
