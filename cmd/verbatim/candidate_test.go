@@ -100,6 +100,15 @@ func TestPageTellsWhatTheCandidateWouldChange(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
+	counted := map[string]float64{}
+	for _, s := range p.meters.registry.Samples(t.Context()) {
+		if s.Family.Name == "verbatim_candidate_calls" {
+			counted[s.Values[0]] = s.Value
+		}
+	}
+	if counted["changed"] != 1 || counted["same"] != 1 || counted["dropped"] != 0 || len(counted) != 7 {
+		t.Errorf("counted %v", counted)
+	}
 	if len(d.Recorded.Changes) != 1 || d.Recorded.Changes[0].Action != id || d.Beside.Changes[0].Action != id {
 		t.Errorf("%+v, %+v", d.Recorded.Changes, d.Beside.Changes)
 	}

@@ -68,6 +68,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 	if p.beside, err = newCandidate(home, cfg, log); err != nil {
 		return nil, err
 	}
+	p.meters.candidate(p.beside)
 	p.rules = &rules{files: filesOf(cfg), log: log, policy: p.policy, binder: p.binder, beside: p.beside}
 	if err := p.rules.load(); err != nil {
 		p.beside.close()

@@ -41,6 +41,23 @@ func (m meters) upstreams(h *hub.Hub) {
 	})
 }
 
+// candidate adds what became of the calls that the candidate policy was told
+// of; nothing where there is none.
+func (m meters) candidate(c *candidate) {
+	if c == nil {
+		return
+	}
+	calls := m.registry.Gauge("verbatim_candidate_calls", "Calls that the candidate policy was told of since the start, by what became of them.", "outcome")
+	m.registry.Ask(func(_ context.Context, set metrics.Set) error {
+		n := c.watcher.Counts()
+		for outcome, value := range map[string]int64{"same": n.Same, "changed": n.Changed, "unreplayable": n.Unreplayable, "dropped": n.Dropped,
+			"waiting": n.Waiting, "failed": n.Failed, "unkept": n.Unkept} {
+			set(calls, float64(value), outcome)
+		}
+		return nil
+	})
+}
+
 // measured is the address for Prometheus; nil if the configuration has none.
 func (p *parts) measured() (*daemon.Metrics, error) {
 	m := p.cfg.Metrics

@@ -62,7 +62,7 @@ func (p *place) metrics() string {
 func TestAlertsSpeakOfMetricsThatExistAndEveryMetricIsDocumented(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "100ms")
-	s := p.serve("  notes: {command: notes-mcp, env: {NOTES: " + p.notes + "}}\nmetrics: {listen: \"127.0.0.1:0\"}\ntelemetry: {otlp: {url: \"" + newRecorder(t).URL + "\", networks: [\"127.0.0.0/8\"]}}\n")
+	s := p.serve("  notes: {command: notes-mcp, env: {NOTES: " + p.notes + "}}\nmetrics: {listen: \"127.0.0.1:0\"}\ncandidate: next.cedar\ntelemetry: {otlp: {url: \"" + newRecorder(t).URL + "\", networks: [\"127.0.0.0/8\"]}}\n")
 	if got := p.call(agent{ClientSession: s.client("2026-07-28")}, "add", `{"text":"once"}`, ""); got.Code != "no_approver" {
 		t.Fatalf("%+v", got)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-de4804fb/verbatim/policy/replay"
+	"github.com/seed-de4804fb/verbatim/store/postgres"
+	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
 // replayOptions are the flags of policy replay.
@@ -97,6 +99,12 @@ func replayPolicy(cmd *cobra.Command, s streams, o explainOptions, r replayOptio
 func (k *offline) candidate() replay.Candidate {
 	return replay.Candidate{Engine: k.engine.Current(), Tool: k.find, Approvers: ownerApproves(), NoRunContext: true}
 }
+
+// Both kinds of store can be replayed.
+var (
+	_ replay.Source = (*sqlite.LogReader)(nil)
+	_ replay.Source = (*postgres.Store)(nil)
+)
 
 // openRows opens the rows of the home's store, beside its daemon.
 func openRows(ctx context.Context) (replay.Source, func(), error) {
