@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/netip"
 	"os"
@@ -30,7 +32,30 @@ func (p *parts) sinks(ctx context.Context) (*sink.Sinks, error) {
 		}
 		list = append(list, sink.Config{Name: name, Target: target, FromStart: s.FromStart, Runs: s.Runs})
 	}
-	return sink.New(p.store, list, sink.Options{Owner: rand.Text(), Log: p.log})
+	owner, err := p.deliverer()
+	if err != nil {
+		return nil, err
+	}
+	return sink.New(p.store, list, sink.Options{Owner: owner, Log: p.log})
+}
+
+// deliverer names this home to others that share its store. The next daemon of
+// the home has the same name, so that it goes on at once: a home has one daemon
+// at a time.
+func (p *parts) deliverer() (string, error) {
+	if p.cfg.Postgres == nil {
+		return "home", nil // nobody else has its store
+	}
+	path := p.home.Path("gateway")
+	name, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		name = []byte(rand.Text())
+		err = os.WriteFile(path, name, 0o600)
+	}
+	if err == nil && len(name) < 16 {
+		err = fmt.Errorf("%s: the name of this gateway was cut off; remove the file", path)
+	}
+	return string(name), err
 }
 
 func (p *parts) targetOf(ctx context.Context, s config.Sink) (sink.Target, error) {

@@ -110,3 +110,18 @@ func TestDaemonHandsEventsToFileAndWebhook(t *testing.T) {
 		return posted == len(types)
 	})
 }
+
+func TestNextDaemonGoesOnWithTheEventsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "100ms")
+	settings := "  notes: {command: notes-mcp, env: {NOTES: " + p.notes + "}}\nsinks:\n    lines: {file: events.jsonl}\n"
+	file := filepath.Join(filepath.Dir(string(p.home)), "events.jsonl")
+	first := p.serve(settings)
+	p.setup()
+	p.until("the first daemon's event", func() bool { types, _ := eventTypes(t, file); return len(types) == 1 })
+	p.kill()             // it had no time to give its place up
+	_ = first.cmd.Wait() // it was killed
+	second := p.serve(settings)
+	p.call(agent{ClientSession: second.client("2026-07-28")}, "add", `{"text":"x"}`, "")
+	p.until("the second daemon's events", func() bool { _, last := eventTypes(t, file); return last.Type == events.RunAbandoned })
+}
