@@ -82,14 +82,14 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 		return row, err
 	}
 	m := verbs.BeginUnder(row, t.now(), start, grant)
-	return t.carry(row, m, attemptStep("(SELECT seq FROM action WHERE id = $1)", m.To.ID, m.To, t.now(), start.Server))
+	return t.carryStarted(row, m, start.Server)
 }
 
-// attemptStep notes an attempt. seq is how SQL finds the row's number by its
-// first parameter.
-func attemptStep(seq string, param any, a action.Action, now time.Time, server canon.Digest) step {
-	return do(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server) VALUES (`+seq+`, $2, $3, $4, $5, $6)`,
-		param, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), now, server)
+// attempted notes the attempt of a row that begins.
+func (c *compound) attempted(a action.Action, now time.Time, server canon.Digest) {
+	c.with("n", `INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server)
+		SELECT seq, ?::bigint, ?::bigint, ?::text, ?::bigint, ?::bytea FROM a`,
+		a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), now, server)
 }
 
 // beginAllowed starts a call that policy allowed without an approval:
@@ -105,12 +105,12 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 	}
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		t.settling = true
-		p := prospect{action: a, start: true, limits: start.Limits}
+		p := prospect{action: a, start: true, server: start.Server, limits: start.Limits}
 		if row, err := t.free(&p); err != nil {
 			return row, err
 		}
 		p.action.LeaseUntil = t.now().Add(start.Lease)
-		out, err := t.insert(p, payload, attemptStep("$1", p.seq, a, t.now(), start.Server))
+		out, err := t.insert(p, payload)
 		if err != nil {
 			return out, err
 		}

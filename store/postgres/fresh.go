@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -106,15 +107,16 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 type prospect struct {
 	action action.Action
 	start  bool // it is to begin at once
+	server canon.Digest
 	limits []action.Limit
 
-	seq       int64
-	twins     int64 // rows with its id
-	claimed   int64 // 1 where the key was free and is now its own
-	uncertain []action.Action
-	version   string // of the policy in force
-	stopped   int64
-	standbys  int64
+	seq      int64
+	twins    int64  // rows with its id
+	claimed  int64  // 1 where the key was free and is now its own
+	doubts   int64  // uncertain rows with its fingerprint
+	version  string // of the policy in force
+	stopped  int64
+	standbys int64
 }
 
 // free looks for what a new row would collide with: its id, its key, for a
@@ -138,8 +140,10 @@ func (t *tx) free(p *prospect) (action.Action, error) {
 			return row, err
 		}
 	}
-	if len(p.uncertain) > 0 {
-		return p.uncertain[0], action.ErrUncertain
+	if p.doubts > 0 {
+		if row, err := t.doubt(a); err != nil {
+			return row, err
+		}
 	}
 	if !p.start {
 		return action.Action{}, nil
@@ -158,27 +162,43 @@ func (t *tx) free(p *prospect) (action.Action, error) {
 
 func (t *tx) questions(p *prospect) []step {
 	a := p.action
-	steps := []step{
-		ask(func(cur *cursor) error { p.seq, p.twins = cur.int(), cur.int(); return nil },
-			"SELECT nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $1)", a.ID),
-	}
+	var steps []step
 	if verbs.BindsKey(a) {
 		claim := do(`INSERT INTO idempotency (tenant, principal, key, action_id, created_at) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT DO NOTHING`, a.Tenant, a.Principal, a.Key, a.ID, t.store.told())
 		claim.n = &p.claimed
 		steps = append(steps, claim)
 	}
-	if a.State != action.Denied && a.Mutation {
-		steps = append(append(steps, replaces(a)...), t.uncertainStep(a, &p.uncertain))
+	runs := a.State != action.Denied && a.Mutation
+	if runs {
+		steps = append(steps, replaces(a)...)
 	}
 	if p.start {
-		steps = append(steps, do(lockGates), versionStep(a.Tenant, a.Tool, &p.version), stoppedStep(a, &p.stopped))
-		if t.store.opt.RequireSync {
-			steps = append(steps, ask(func(cur *cursor) error { p.standbys = cur.int(); return nil }, standbySQL))
-		}
+		steps = append(steps, do(lockGates))
+	}
+	t.timeAsked()
+	steps = append(steps, ask(func(cur *cursor) error {
+		t.setTime(cur.int(), cur.int())
+		p.seq, p.twins, p.doubts, p.stopped = cur.int(), cur.int(), cur.int(), cur.int()
+		digest, epoch := cur.digest(), cur.int()
+		p.version = verbs.Version(digest, epoch)
+		return nil
+	}, questionSQL, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes, a.ID, runs, p.start, a.Agent, a.Tool))
+	if p.start && t.store.opt.RequireSync {
+		steps = append(steps, ask(func(cur *cursor) error { p.standbys = cur.int(); return nil }, standbySQL))
 	}
 	return steps
 }
+
+// questionSQL asks at once what a new row needs to know, behind the locks that
+// keep the answers true: the time, its number, whether its id is taken,
+// whether a row like it is uncertain and, where it is to begin, whether it is
+// stopped and under which policy.
+const questionSQL = "SELECT " + clockColumns + `, nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $5),
+	(SELECT count(*) FROM action a WHERE $6::boolean AND ` + doubtful + `),
+	(SELECT count(*) FROM stop WHERE $7::boolean AND tenant IN ('', $1) AND agent IN ('', $8) AND tool IN ('', $9)),
+	(SELECT digest FROM policy_epoch WHERE tenant = $1 AND tool = $9), (SELECT epoch FROM policy_epoch WHERE tenant = $1 AND tool = $9)
+	FROM time_floor`
 
 // takeKey deals with a key that another row holds, or that binds nothing.
 // Whoever takes a key over names the holder that it saw, so that of two only
@@ -205,7 +225,7 @@ func (t *tx) takeKey(a action.Action) (action.Action, error) {
 }
 
 // insert writes a new row. What stands in its way was looked for before.
-func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, error) {
+func (t *tx) insert(p prospect, payload sealed) (action.Action, error) {
 	a := p.action
 	a.CreatedAt, a.UpdatedAt = t.now(), t.now()
 	if a.Result != nil {
@@ -213,11 +233,16 @@ func (t *tx) insert(p prospect, payload sealed, more ...step) (action.Action, er
 		result.At = t.now()
 		a.Result = &result
 	}
-	entry, err := t.entry(verbs.FreshRecord(a, p.limits))
+	row := t.insertion(p.seq, a, payload)
+	if p.start {
+		row.attempted(a, t.now(), p.server)
+	}
+	r, f, secrets := verbs.FreshRecord(a, p.limits)
+	all, err := t.recordOf(row, r, f, secrets)
 	if err != nil {
 		return action.Action{}, err
 	}
-	err = t.run(append(append(t.inserts(p.seq, a, payload), more...), entry)...)
+	err = t.run(all)
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == uniqueViolation && refused.TableName == "action" {
 		return a, action.ErrState // another row got the same id meanwhile
@@ -236,13 +261,22 @@ const uniqueViolation = "23505"
 // attempt is being sent again is as uncertain as before, and nothing
 // supersedes it while it is.
 func (t *tx) uncertainStep(a action.Action, out *[]action.Action) step {
-	return t.store.rows(out, `WHERE a.tenant = $1 AND a.principal = $2 AND a.fingerprint = $3
-		AND (a.state = 'uncertain' AND a.id NOT IN (
-			WITH RECURSIVE named (id) AS (
-				SELECT $4::text COLLATE "C" UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
-			SELECT id FROM named)
-		OR a.state = 'executing' AND `+resent+`)
-		ORDER BY a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
+	return t.store.rows(out, "WHERE "+doubtful+" ORDER BY a.seq + 0 LIMIT 1", a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
+}
+
+const doubtful = sameInFlight + ` AND (a.state = 'uncertain' AND a.id NOT IN (
+		WITH RECURSIVE named (id) AS (
+			SELECT $4::text COLLATE "C" UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
+		SELECT id FROM named)
+	OR a.state = 'executing' AND ` + resent + `)`
+
+// doubt returns the uncertain row that stands in the way of a.
+func (t *tx) doubt(a action.Action) (action.Action, error) {
+	var rows []action.Action
+	if err := t.run(t.uncertainStep(a, &rows)); err != nil || len(rows) == 0 { // it was settled a moment ago
+		return action.Action{}, err
+	}
+	return rows[0], action.ErrUncertain
 }
 
 // lockGates waits for whoever changes rules or turns the freeze switch, and

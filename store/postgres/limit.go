@@ -50,7 +50,7 @@ func (t *tx) reserve(a action.Action, start action.Start) error {
 // locked in the order in which they are reserved.
 func (t *tx) settleLimits(a action.Action) []step {
 	state := action.SettledReservation(a.State, a.Result)
-	if state == "" {
+	if state == "" || a.ID == t.unreserved {
 		return nil
 	}
 	counts := 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
@@ -17,7 +18,16 @@ const saveSQL = `UPDATE action SET state = $1, fence = $2, lease_until = $3, att
 // state and fence, with all that goes with it: the output of the tool, the end
 // of the attempt, and the record. It returns the row as it then is; ErrState
 // comes with the row as it was. The row is locked.
-func (t *tx) carry(row action.Action, m verbs.Move, more ...step) (action.Action, error) {
+func (t *tx) carry(row action.Action, m verbs.Move) (action.Action, error) {
+	return t.carryWith(row, m, func(*compound) {})
+}
+
+// carryStarted is carry over the commit point.
+func (t *tx) carryStarted(row action.Action, m verbs.Move, server canon.Digest) (action.Action, error) {
+	return t.carryWith(row, m, func(c *compound) { c.attempted(m.To, t.now(), server) })
+}
+
+func (t *tx) carryWith(row action.Action, m verbs.Move, add func(*compound)) (action.Action, error) {
 	to := m.To
 	if !action.CanMove(row.State, to.State) {
 		return row, action.ErrState
@@ -28,52 +38,50 @@ func (t *tx) carry(row action.Action, m verbs.Move, more ...step) (action.Action
 		result.At = t.now()
 		to.Result = &result
 	}
-	steps, moved, err := t.saves(row, to)
+	save, err := t.save(row, to)
 	if err != nil {
 		return action.Action{}, err
 	}
-	entry, err := t.entry(m.Record, m.Facts, m.Secrets)
+	add(save)
+	moved, err := t.recordOf(save, m.Record, m.Facts, m.Secrets)
 	if err != nil {
 		return action.Action{}, err
 	}
-	if err := t.run(append(append(steps, more...), entry)...); err != nil {
+	t.xid = 0
+	if err := t.run(append(t.settleLimits(to), moved)...); err != nil {
 		return action.Action{}, fmt.Errorf("move action to %s: %w", to.State, err)
 	}
-	if *moved != 1 {
+	if t.xid == 0 {
 		return row, action.ErrState
 	}
 	to.Leaf = t.leaf
 	return to, nil
 }
 
-// saves are the statements that write a moved row; moved is how many rows the
-// first one finds.
-func (t *tx) saves(from, to action.Action) (steps []step, moved *int64, err error) {
+// save begins the statement that writes a moved row.
+func (t *tx) save(from, to action.Action) (*compound, error) {
 	r := action.Result{}
 	if to.Result != nil {
 		r = *to.Result
 	}
 	d := to.Decision
-	save := do(saveSQL, string(to.State), to.Fence, to.LeaseUntil, to.Attempt, to.UpdatedAt, to.Deadline,
+	c := compose(saveSQL, string(to.State), to.Fence, to.LeaseUntil, to.Attempt, to.UpdatedAt, to.Deadline,
 		to.CallerGone, d.Effect, d.Code, d.Reason, d.PublicReason, d.ResultMode, d.PolicyVersion, verbs.ListText(d.Rules),
 		t.store.process, t.session.timeline, r.At, r.IsError, r.Evidence, r.Code, r.Detail, r.Comparison,
 		from.ID, string(from.State), from.Fence)
-	save.n = new(int64)
-	steps = append(steps, save)
 	if len(r.Output) > 0 {
 		b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: to.Tenant, Row: to.ID, Field: fieldResult}, r.Output)
 		if err != nil {
-			return nil, nil, fmt.Errorf("seal result: %w", err)
+			return nil, fmt.Errorf("seal result: %w", err)
 		}
-		steps = append(steps, do("UPDATE payload SET result = $1 WHERE action_seq = (SELECT seq FROM action WHERE id = $2)", b, to.ID))
+		c.with("p", "UPDATE payload SET result = ?::bytea FROM a WHERE action_seq = a.seq", b)
 	}
 	if to.State == action.Succeeded && len(r.Output) == 0 { // what an unclear end left is not its output
-		steps = append(steps, do(`UPDATE payload SET result = NULL WHERE result IS NOT NULL
-			AND action_seq = (SELECT seq FROM action WHERE id = $1)`, to.ID))
+		c.with("p", "UPDATE payload SET result = NULL FROM a WHERE result IS NOT NULL AND action_seq = a.seq")
 	}
 	if from.State == action.Executing {
-		steps = append(steps, do(`UPDATE attempt SET ended_at = $1, outcome = $2
-			WHERE action_seq = (SELECT seq FROM action WHERE id = $3) AND attempt = $4`, t.now(), string(to.State), to.ID, to.Attempt))
+		c.with("n", "UPDATE attempt SET ended_at = ?, outcome = ? FROM a WHERE action_seq = a.seq AND attempt = ?",
+			t.now(), string(to.State), to.Attempt)
 	}
-	return append(steps, t.settleLimits(to)...), save.n, nil
+	return c, nil
 }

@@ -12,19 +12,27 @@ import (
 // leaf is never too long.
 const maxNumber = 1<<53 - 1
 
-// entry is a record on its way into the database.
-func (t *tx) entry(r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error) {
-	e := verbs.NewEntry(t.now(), r, f, s)
+// newEntry makes a record and its body, and notes both.
+func (t *tx) newEntry(r audit.Record, f verbs.Facts, s verbs.Secrets) (e verbs.Entry, body []byte, err error) {
+	e = verbs.NewEntry(t.now(), r, f, s)
 	e.Seq = maxNumber
-	if _, err := e.Leaf(); err != nil {
-		return step{}, fmt.Errorf("record %s: %w", e.Event, err)
+	if _, err = e.Leaf(); err == nil {
+		e.Seq = 0
+		body, err = e.Leaf()
 	}
-	e.Seq = 0
-	body, err := e.Leaf()
 	if err != nil {
-		return step{}, fmt.Errorf("record %s: %w", e.Event, err)
+		return e, nil, fmt.Errorf("record %s: %w", e.Event, err)
 	}
 	t.token, t.leaf = e.ID, body
+	return e, body, nil
+}
+
+// entry is a record on its way into the database.
+func (t *tx) entry(r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error) {
+	e, body, err := t.newEntry(r, f, s)
+	if err != nil {
+		return step{}, err
+	}
 	return ask(func(cur *cursor) error { t.xid = cur.int(); return nil },
 		`WITH e AS (INSERT INTO event (id, at, tenant, event, action_id, body) VALUES ($1, $2, $3, $4, $5, $6) RETURNING place),
 			s AS (INSERT INTO salt (place, salt) SELECT place, $7 FROM e)

@@ -159,9 +159,9 @@ func TestRowThatCameWhileItWasLookedForIsNotThereYet(t *testing.T) {
 	w := pgtest.NewWire(t, server.Addr())
 	s := openAt(t, w.Through(dsn), nil)
 	asked := asking(t, calm, "one")
-	w.Split(3, func() { // BEGIN, the clock, the lock
+	w.Split(2, func() { // BEGIN, the lock
 		waitFor(t, dsn, `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientRead' AND state = 'active'
-			AND query LIKE 'SELECT 1 FROM action%FOR UPDATE'`)
+			AND query LIKE '%FOR UPDATE OF action'`)
 		_, err := calm.Suspend(t.Context(), asked)
 		must(t, err)
 	})

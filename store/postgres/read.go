@@ -57,13 +57,20 @@ func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, er
 		WHERE i.tenant = $1 AND i.principal = $2 AND i.key = $3`, tenant, principal, key)
 }
 
+// sameInFlight finds rows in flight by tenant, principal and fingerprint. It
+// says so, and what it finds is ordered by seq + 0, that only the index made
+// for it can be used: those of the tenant's rows and of all rows in their
+// order seem as good until the database has counted them, and lead through
+// every row.
+const sameInFlight = `a.tenant IS NOT DISTINCT FROM $1 AND a.principal = $2 AND a.fingerprint = $3
+	AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain')`
+
 // Joinable returns the rows that a call without a key may take up; see
 // [verbatim.Reader].
 func (s *Store) Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		out, err = s.list(c, `WHERE a.tenant = $1 AND a.principal = $2 AND a.fingerprint = $3
-			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing') AND a.key = ''
-			AND (a.caller_gone OR a.state IN ('approved', 'claimed')) ORDER BY a.seq LIMIT $4`,
+		out, err = s.list(c, "WHERE "+sameInFlight+` AND a.state <> 'uncertain' AND a.key = ''
+			AND (a.caller_gone OR a.state IN ('approved', 'claimed')) ORDER BY a.seq + 0 LIMIT $4`,
 			tenant, principal, fingerprint, maxLimit)
 		return err
 	})

@@ -21,7 +21,9 @@ const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, 
 	p.raw, p.requested, p.args, p.preview, p.facts, p.result,
 	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
 
-const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
+const selectAction = "SELECT " + columns + fromAction
+
+const fromAction = ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
 	LEFT JOIN approval t ON t.tenant = a.tenant AND t.action_id = a.id `
 
 const insertSQL = `INSERT INTO action (seq, id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool, definition, mutation,
@@ -69,8 +71,9 @@ func (s *Store) seal(a action.Action) (sealed, error) {
 	return out, nil
 }
 
-// inserts are the statements that write a new row with its payload and terms.
-func (t *tx) inserts(seq int64, a action.Action, p sealed) []step {
+// insertion begins the statement that writes a new row with its payload and
+// terms.
+func (t *tx) insertion(seq int64, a action.Action, p sealed) *compound {
 	end := ""
 	if a.Result != nil {
 		end = a.Result.Code
@@ -79,42 +82,52 @@ func (t *tx) inserts(seq int64, a action.Action, p sealed) []step {
 	if a.State.Terminal() {
 		ended = t.now()
 	}
-	steps := []step{
-		do(insertSQL, seq, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
-			a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
-			a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
-			verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
-			a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
-			a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, t.session.timeline),
-		do("INSERT INTO payload (action_seq, raw, requested, args, preview, facts) VALUES ($1, $2, $3, $4, $5, $6)",
-			seq, p.raw, p.requested, p.args, p.preview, p.facts),
-	}
+	c := compose(insertSQL, seq, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
+		a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
+		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
+		verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
+		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
+		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, t.session.timeline)
+	c.with("p", `INSERT INTO payload (action_seq, raw, requested, args, preview, facts)
+		SELECT seq, ?::bytea, ?::bytea, ?::bytea, ?::bytea, ?::bytea FROM a`, p.raw, p.requested, p.args, p.preview, p.facts)
 	if a.Terms != nil {
 		terms := *a.Terms
-		steps = append(steps, do(`INSERT INTO approval (tenant, action_id, requirements, pending_until, ttl, step_up, nonce,
-			requested_at, expires_at, preview, digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		c.with("t", `INSERT INTO approval (tenant, action_id, requirements, pending_until, ttl, step_up, nonce, requested_at, expires_at,
+			preview, digest) SELECT ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::boolean, ?::text, ?::bigint, ?::bigint, ?::bytea, ?::bytea FROM a`,
 			a.Tenant, a.ID, verbs.RequirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp,
-			terms.Nonce, terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest))
+			terms.Nonce, terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest)
 	}
-	return steps
+	return c
 }
 
 // lock waits for the row, keeps others from moving it, and reads it as it then
 // is; ErrNotFound if there is none.
 func (t *tx) lock(id string) (action.Action, error) {
 	var rows []action.Action
-	found := int64(0)
-	hold := do("SELECT 1 FROM action WHERE id = $1 FOR UPDATE", id)
-	hold.n = &found
+	found, reserved := false, int64(0)
+	t.timeAsked()
+	hold := ask(func(cur *cursor) error { found = true; t.setTime(cur.int(), cur.int()); return nil }, holdSQL, id)
 	// Two statements: only what a statement begins after the lock is sure to
 	// be what the last holder left. A row that came between the two is seen by
 	// the second and locked by neither, so it is not there yet.
-	err := t.run(hold, t.store.rows(&rows, "WHERE a.id = $1", id))
-	if found == 0 {
+	err := t.run(hold, ask(func(cur *cursor) error {
+		a, err := t.store.scanAction(cur)
+		rows, reserved = append(rows, a), cur.int()
+		return err
+	}, heldSQL, id))
+	if !found {
 		rows = nil
+	}
+	if err == nil && found && reserved == 0 {
+		t.unreserved = id
 	}
 	return first(rows, err)
 }
+
+const (
+	holdSQL = "SELECT " + clockColumns + " FROM action, time_floor WHERE action.id = $1 FOR UPDATE OF action"
+	heldSQL = "SELECT " + columns + ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved')" + fromAction + "WHERE a.id = $1"
+)
 
 func first(rows []action.Action, err error) (action.Action, error) {
 	if err != nil {

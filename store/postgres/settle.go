@@ -90,7 +90,10 @@ func (s *Store) barrier(c *conn, here *session) error {
 
 // clockSQL is the database's clock in nanoseconds (it counts microseconds)
 // and the latest time that was ever seen.
-const clockSQL = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000, at FROM time_floor"
+const (
+	clockSQL     = "SELECT " + clockColumns + " FROM time_floor"
+	clockColumns = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000, time_floor.at"
+)
 
 // grain is how far the stored floor may lie behind: raising it with every
 // change would make them wait for each other.
@@ -100,6 +103,9 @@ const grain = 100 * time.Millisecond
 // before. Where the floor lies too far behind it is raised with the next
 // statements; whoever holds its row raises it for everybody.
 func (t *tx) setTime(clock, floor int64) {
+	if !t.time.IsZero() { // one for the whole transaction
+		return
+	}
 	t.time = t.store.later(clock, floor)
 	if t.time.UnixNano()-floor > int64(grain) {
 		t.ahead = append(t.ahead, do(`UPDATE time_floor SET at = $1 WHERE one = (

@@ -40,6 +40,8 @@ type tx struct {
 	token    string    // id of the last record written
 	leaf     []byte    // that record, without its number
 	xid      int64     // of the transaction, once it has written a record
+
+	unreserved string // id of a locked row that holds nothing of any limit
 }
 
 // write runs fn in a transaction and returns when it is committed or undone.
@@ -158,6 +160,14 @@ func (t *tx) begin(wait bool) {
 		t.ahead = append(t.ahead, do("SET LOCAL synchronous_commit = off"))
 	}
 	t.ahead = append(t.ahead, ask(func(cur *cursor) error { t.setTime(cur.int(), cur.int()); return nil }, clockSQL))
+}
+
+// timeAsked is for statements that ask for the time themselves: no other one
+// is needed where none has been sent.
+func (t *tx) timeAsked() {
+	if last := len(t.ahead) - 1; last >= 0 && t.ahead[last].sql == clockSQL {
+		t.ahead = t.ahead[:last]
+	}
 }
 
 // now is the time of the transaction. Asked for before the first statements,
