@@ -92,7 +92,8 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		if err := t.reserve(out, start); err != nil {
 			return a, err
 		}
-		return out, t.attempt(out, start.Server)
+		t.began(out, t.seq, payload.box)
+		return out, t.attemptOf(t.seq, out, start.Server)
 	})
 }
 
@@ -147,9 +148,17 @@ func (t *tx) consume(row action.Action) error {
 }
 
 func (t *tx) attempt(a action.Action, server canon.Digest) error {
-	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server)
-		VALUES ((SELECT seq FROM action WHERE id = ?), ?, ?, ?, ?, ?)`,
-		a.ID, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now, server); err != nil {
+	seq, err := t.number("SELECT seq FROM action WHERE id = ?", a.ID)
+	if err != nil {
+		return fmt.Errorf("insert attempt: %w", err)
+	}
+	return t.attemptOf(seq, a, server)
+}
+
+// attemptOf is attempt for a row whose number is known.
+func (t *tx) attemptOf(seq int64, a action.Action, server canon.Digest) error {
+	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server) VALUES (?, ?, ?, ?, ?, ?)`,
+		seq, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now, server); err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
 	return nil

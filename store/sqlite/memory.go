@@ -17,6 +17,7 @@ type memory struct {
 	stops []action.Stop // replaced, never changed
 
 	flights map[canon.Digest]int // by fingerprint: rows in flight, counted before their commit
+	runs    map[string]*run      // by id: what this process has begun
 }
 
 // stopsOf returns what stands for a tenant, in the order of Stops. known is
@@ -71,6 +72,7 @@ func (t *tx) opened(a action.Action) {
 // moved notes that a verb takes a row out of flight. It counts once that is
 // committed.
 func (t *tx) moved(from, to action.Action) {
+	t.store.memory.takeRun(from.ID) // it is no longer as it began
 	if inFlight(from.State) && !inFlight(to.State) {
 		t.job.ended = append(t.job.ended, from.Fingerprint)
 	}
@@ -79,6 +81,9 @@ func (t *tx) moved(from, to action.Action) {
 // landed settles what the verbs of a batch have noted, by their outcomes.
 func (s *Store) landed(batch []*job) {
 	for _, j := range batch {
+		if j.begun != nil && j.outcome == nil {
+			s.memory.keepRun(j.begun)
+		}
 		gone := j.ended
 		if j.outcome != nil { // nothing of it was kept
 			gone = j.opened
@@ -86,7 +91,7 @@ func (s *Store) landed(batch []*job) {
 		for _, f := range gone {
 			s.memory.count(f, -1)
 		}
-		j.opened, j.ended = nil, nil
+		j.opened, j.ended, j.begun = nil, nil, nil
 	}
 }
 
@@ -100,7 +105,7 @@ func (s *Store) remember() error {
 	if s.kept, err = s.writer.number("SELECT at FROM time_floor"); err != nil {
 		return err
 	}
-	s.memory.flights = map[canon.Digest]int{}
+	s.memory.flights, s.memory.runs = map[canon.Digest]int{}, map[string]*run{}
 	if err := s.writer.query(func(cur *cursor) error {
 		s.memory.flights[cur.digest()]++
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
@@ -32,7 +33,10 @@ const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner
 
 // sealed is a payload on its way into the database. It is made before the
 // transaction, so that the writing goroutine does not wait for ciphers.
-type sealed struct{ raw, requested, args, preview, facts []byte }
+type sealed struct {
+	raw, requested, args, preview, facts []byte
+	box                                  *keys.RowSealer
+}
 
 // Names of the sealed fields; they are bound into what is sealed.
 const (
@@ -45,11 +49,11 @@ const (
 )
 
 func (s *Store) seal(a action.Action) (sealed, error) {
-	var out sealed
 	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
 	if err != nil {
 		return sealed{}, err
 	}
+	out := sealed{box: box}
 	for _, f := range []struct {
 		to    *[]byte
 		field string
@@ -86,8 +90,9 @@ func (t *tx) insert(a action.Action, p sealed) error {
 		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end); err != nil {
 		return fmt.Errorf("insert action: %w", err)
 	}
+	t.seq = t.db.LastInsertRowID()
 	if _, err := t.exec("INSERT INTO payload (action_seq, raw, requested, args, preview, facts) VALUES (?, ?, ?, ?, ?, ?)",
-		t.db.LastInsertRowID(), p.raw, p.requested, p.args, p.preview, p.facts); err != nil {
+		t.seq, p.raw, p.requested, p.args, p.preview, p.facts); err != nil {
 		return fmt.Errorf("insert payload: %w", err)
 	}
 	t.opened(a)

@@ -33,6 +33,7 @@ type job struct {
 	done    chan struct{}
 
 	opened, ended []canon.Digest // fingerprints of rows that it brings, and takes out of flight
+	begun         *run           // the row that it begins
 }
 
 // tx is the open transaction as a verb sees it.
@@ -43,6 +44,7 @@ type tx struct {
 	first int64     // number of the last record before it
 	last  int64     // number of the last record
 	job   *job      // the verb that runs
+	seq   int64     // of the row that was inserted last
 }
 
 // write runs fn in a transaction, beside others that wait, and returns when

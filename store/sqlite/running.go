@@ -1,0 +1,111 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// run is a row that this process has begun, as it was written. Its end needs
+// not read it again: the move compares what could have changed since, and
+// reads the row where something has.
+type run struct {
+	row action.Action
+	seq int64
+	box *keys.RowSealer
+}
+
+// What is remembered at most.
+const (
+	maxRuns       = 1024
+	maxRunPayload = 64 << 10
+)
+
+// began notes a row that a verb has begun, for when that is committed.
+func (t *tx) began(row action.Action, seq int64, box *keys.RowSealer) {
+	p := row.Payload
+	if len(p.Raw)+len(p.Requested)+len(p.Args)+len(p.Preview)+len(p.Facts) > maxRunPayload {
+		return
+	}
+	row.Leaf, row.Payload.Raw = nil, bytes.Clone(p.Raw)
+	t.job.begun = &run{row: row, seq: seq, box: box}
+}
+
+// keepRun remembers a row that has begun.
+func (m *memory) keepRun(r *run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.runs) < maxRuns {
+		m.runs[r.row.ID] = r
+	}
+}
+
+// takeRun hands over what is remembered of a row, once.
+func (m *memory) takeRun(id string) *run {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runs[id]
+	delete(m.runs, id)
+	return r
+}
+
+// endSQL is saveSQL for a run that is as this process began it.
+const endSQL = `UPDATE action SET state = ?, lease_until = NULL, updated_at = ?, process = ?, ended_at = ?, end_error = ?,
+	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?
+	WHERE seq = ? AND id = ? AND state = 'executing' AND fence = ? AND attempt = ? AND updated_at = ? AND caller_gone = ?`
+
+// endRun ends a run by what is remembered of it. known is false where it must
+// be read first; nothing is written then.
+func (t *tx) endRun(r *run, e action.Ending, output []byte) (out action.Action, known bool, err error) {
+	if r == nil {
+		return action.Action{}, false, nil
+	}
+	m, err := verbs.Finish(r.row, e)
+	if err != nil || !action.CanMove(action.Executing, m.To.State) {
+		return action.Action{}, false, nil
+	}
+	to, result := m.To, *m.To.Result
+	result.At = t.now
+	to.UpdatedAt, to.Result = t.now, &result
+	n, err := t.exec(endSQL, string(to.State), t.now, t.store.process, t.now, result.IsError, result.Evidence, result.Code,
+		result.Detail, result.Comparison, r.seq, to.ID, to.Fence, to.Attempt, r.row.UpdatedAt, r.row.CallerGone)
+	if err != nil {
+		return action.Action{}, true, fmt.Errorf("move action to %s: %w", to.State, err)
+	}
+	if n != 1 {
+		return action.Action{}, false, nil
+	}
+	t.moved(r.row, to)
+	if len(output) > 0 {
+		if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = ?", output, r.seq); err != nil {
+			return action.Action{}, true, fmt.Errorf("keep result: %w", err)
+		}
+	}
+	_, err = t.exec("UPDATE attempt SET ended_at = ?, outcome = ? WHERE action_seq = ? AND attempt = ?",
+		t.now, string(to.State), r.seq, to.Attempt)
+	if err == nil {
+		err = t.settleLimits(to)
+	}
+	if err == nil {
+		to.Leaf, err = t.recorded(m.Record, m.Facts, m.Secrets)
+	}
+	if err != nil {
+		return action.Action{}, true, fmt.Errorf("end run: %w", err)
+	}
+	return to, true, nil
+}
+
+// sealOutput seals the output of a run before the transaction.
+func sealOutput(r *run, e action.Ending) ([]byte, error) {
+	if r == nil || len(e.Result.Output) == 0 {
+		return nil, nil
+	}
+	b, err := r.box.Seal(fieldResult, e.Result.Output)
+	if err != nil {
+		return nil, fmt.Errorf("seal result: %w", err)
+	}
+	return b, nil
+}
