@@ -2,6 +2,7 @@ package bank_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,9 @@ import (
 	"github.com/seed-de4804fb/verbatim/verbatimtest"
 )
 
+// answer is what the bank remembers of a request with a key.
+type answer struct{ tool, args, result string }
+
 // bank is the bank with its ledger.
 type bank struct {
 	*verbatimtest.Fixture
@@ -28,14 +32,16 @@ type bank struct {
 	dir string // of the catalog and its table
 
 	mu     sync.Mutex
-	ledger []string // what was paid, as the bank got it
+	ledger []string          // what was paid, as the bank got it
+	done   map[string]answer // by idempotency key: what the bank promises to remember for a day
+	lose   bool              // the next answer to a payment does not arrive
 	rest   int64
 	quotes int
 }
 
 func open(t *testing.T) *bank {
 	t.Helper()
-	b := &bank{t: t, dir: t.TempDir(), rest: 5_000_000}
+	b := &bank{t: t, dir: t.TempDir(), rest: 5_000_000, done: map[string]answer{}}
 	for _, name := range []string{"catalog.yaml", "payees.csv"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -85,9 +91,33 @@ func (b *bank) handler(tool string) execute.Handler {
 			b.quotes++ // the clock of this bank
 			return execute.Output{Bytes: fmt.Appendf(nil, `{"at":%d,"feeMinor":0,"restMinor":%d}`, b.quotes, b.rest)}, nil
 		}
-		b.ledger = append(b.ledger, tool+" "+string(in.JSON()))
-		return execute.Output{Bytes: []byte(`{}`)}, nil
+		if tool == "balance" {
+			b.ledger = append(b.ledger, tool+" "+string(in.JSON()))
+			return execute.Output{Bytes: []byte(`{}`)}, nil
+		}
+		return b.once(tool, in)
 	})
+}
+
+// once does what it was asked for under a key, the first time. A repetition
+// gets the first answer; the key of another request is refused.
+func (b *bank) once(tool string, in execute.Input) (execute.Output, error) {
+	asked := answer{tool: tool, args: string(in.JSON())}
+	first, known := b.done[in.ProviderKey()]
+	switch {
+	case known && (first.tool != asked.tool || first.args != asked.args):
+		return execute.Output{}, errors.New("the bank knows this key for another request")
+	case !known:
+		b.ledger = append(b.ledger, tool+" "+asked.args)
+		first = asked
+		first.result = fmt.Sprintf(`{"booking":%d}`, len(b.ledger))
+		b.done[in.ProviderKey()] = first
+	}
+	if b.lose {
+		b.lose = false
+		return execute.Output{}, execute.ErrLost
+	}
+	return execute.Output{Bytes: []byte(first.result)}, nil
 }
 
 func (b *bank) paid() []string {
@@ -261,5 +291,34 @@ func TestNothingInTheCatalogFailsLint(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestALostPaymentIsSentAgainUnderItsKey: the bank has paid and its answer is
+// lost. Nobody knows then, until it is sent again and the bank, which remembers
+// the key, tells what it did the first time.
+func TestALostPaymentIsSentAgainUnderItsKey(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.mu.Lock()
+	b.lose = true
+	b.mu.Unlock()
+	const small = `{"account":"operating","payee":"acme","amount":"20 USD"}`
+	o := b.call("clerk", "transfer", small)
+	if o.Code != verbatim.CodeOutcomeUncertain || len(b.paid()) != 1 {
+		t.Fatalf("%s, paid %v", o.Code, b.paid())
+	}
+	if again := b.call("clerk", "transfer", small); again.Code != verbatim.CodeOutcomeUncertain || len(b.paid()) != 1 {
+		t.Fatalf("the same call: %s, paid %v", again.Code, b.paid())
+	}
+	if n, err := b.Gate.Settle(t.Context(), action.Filter{Tenant: b.Session().Tenant}); err != nil || n != 1 {
+		t.Fatalf("%d settled, %v", n, err)
+	}
+	row, err := b.Store.Action(t.Context(), b.Session().Tenant, o.ActionID)
+	if err != nil || row.State != action.Succeeded && row.State != action.ReconciledSucceeded || string(row.Result.Output) != `{"booking":1}` {
+		t.Errorf("%s %+v, %v", row.State, row.Result, err)
+	}
+	if paid := b.paid(); len(paid) != 1 {
+		t.Errorf("paid %v", paid)
 	}
 }
