@@ -43,10 +43,7 @@ func act(t *testing.T, r run) {
 		if !r.Stop {
 			end()
 		}
-		writing := &w.store.(*tap).writing
-		writing.Lock()
-		stop()
-		writing.Unlock()
+		w.store.(*tap).standStill(t, stop)
 	})
 	w.provider.OnStep(func(_ context.Context, step string) error {
 		w.point("tool " + step)

@@ -3,10 +3,12 @@ package crash_test
 import (
 	"context"
 	"sync"
+	"testing"
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/execute"
 )
@@ -50,6 +52,18 @@ type tap struct {
 
 func newTap(s verbatim.Store, hit func(string), plant string) *tap {
 	return &tap{Store: s, hit: hit, plant: plant, ends: map[string]int{}, resent: map[string]bool{}}
+}
+
+// standStill runs f while the store writes nothing: no verb, and no record of
+// a read that it would take into the log by itself a moment later, in a
+// transaction of its own.
+func (s *tap) standStill(t *testing.T, f func()) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if _, err := s.Store.Records(context.Background(), audit.Filter{Limit: 1}); err != nil {
+		t.Error(err)
+	}
+	f()
 }
 
 // row takes one verb through its two points.

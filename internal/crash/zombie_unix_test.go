@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -42,13 +41,8 @@ func haunt(t *testing.T, l *tally, r run) {
 		}
 		return nil
 	})
-	err := w.takeOver(t.Context(), r.Scene)
-	if err != nil && strings.Contains(err.Error(), "database is locked") {
-		wake() // it was stopped while it wrote, and nobody else can write before it goes on
-		err = w.takeOver(t.Context(), r.Scene)
-	}
-	if err != nil {
-		t.Error(err)
+	if err := w.takeOver(t.Context(), r.Scene); err != nil {
+		t.Errorf("%s at %q: %v", r.Scene, r.Point, err)
 	}
 	wake()
 	l.add(r, hit, w.recover(t.Context(), answers))
