@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -34,11 +35,14 @@ func TestChild(t *testing.T) {
 
 func act(t *testing.T, r run) {
 	var stopped atomic.Bool
+	var stopping sync.WaitGroup // so that the scene does not end meanwhile
 	var w *world
 	w = open(t, r, 0, func(point string) {
 		if point != r.Point || stopped.Swap(true) {
 			return
 		}
+		stopping.Add(1)
+		defer stopping.Done()
 		fmt.Println("at " + point)
 		if !r.Stop {
 			end()
@@ -54,6 +58,7 @@ func act(t *testing.T, r run) {
 	})
 	scenes()[r.Scene](t.Context(), w)
 	w.gate.Wait()
+	stopping.Wait()
 	w.close(t)
 	fmt.Println("over")
 }
