@@ -53,8 +53,8 @@ type bucket struct {
 
 var (
 	waitBuckets = []bucket{{"< 1 min", time.Minute}, {"1–5 min", 5 * time.Minute}, {"5–15 min", 15 * time.Minute}, {"15–60 min", time.Hour},
-		{"1–4 h", 4 * time.Hour}, {"4 h and more", 0}}
-	ageBuckets = []bucket{{"< 1 h", time.Hour}, {"1–24 h", 24 * time.Hour}, {"1–7 d", 7 * 24 * time.Hour}, {"7 d and more", 0}}
+		{"1–4 h", 4 * time.Hour}, {"from 4 h", 0}}
+	ageBuckets = []bucket{{"< 1 h", time.Hour}, {"1–24 h", 24 * time.Hour}, {"1–7 d", 7 * 24 * time.Hour}, {"from 7 d", 0}}
 )
 
 func bucketOf(list []bucket, d time.Duration) int {
