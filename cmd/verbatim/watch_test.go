@@ -35,7 +35,7 @@ func TestWatchedFiguresExist(t *testing.T) {
 		}
 		delete(told, string(state))
 	}
-	raw, err := json.Marshal(daemon.Overview{StoreBytes: 1})
+	raw, err := json.Marshal(daemon.Overview{StoreBytes: 1, Sinks: []daemon.SinkLag{{}}, Mistakes: []string{"one"}})
 	if err != nil {
 		t.Fatal(err)
 	}
