@@ -185,7 +185,9 @@ func (s *Store) Entries(ctx context.Context, sel audit.Selection) (out []audit.E
 
 func (c *conn) entries(sel audit.Selection) (out []audit.Entry, err error) {
 	var w where
-	w.equal("tenant", sel.Tenant)
+	if sel.Tenant != "" {
+		w.add(tenantOf(sel.Action), sel.Tenant)
+	}
 	w.equal("action_id", sel.Action)
 	w.add("seq > ?", sel.From)
 	err = c.query(func(cur *cursor) error {

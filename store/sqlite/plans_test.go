@@ -60,6 +60,8 @@ func long(sql, step string) bool {
 		return false
 	case fields[0] == "SCAN":
 		return !newest && !slices.Contains(small, fields[1])
+	case strings.Contains(step, "event_tenant") && strings.Contains(sql, "action_id = ?"):
+		return true // the records of one action, among all of its tenant
 	default:
 		return strings.Contains(step, "action_tenant") && strings.Contains(sql, "state") && !strings.Contains(sql, "ORDER BY a.seq DESC")
 	}
