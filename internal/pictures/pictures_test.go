@@ -140,8 +140,11 @@ func pages(t *testing.T, ctx context.Context, s show) []shot {
 	out := []shot{{"inbox", "/"}, {"proposal", link(t, ctx, "12,000.00")}}
 	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.WaitVisible(chromedp.CSS(".items")))
 	out = append(out, shot{"uncertain", link(t, ctx, "60.00")})
-	return append(out, shot{"history", "/actions"}, shot{"succeeded", link(t, ctx, "8,400.00")}, shot{"denied", link(t, ctx, "2,000.00")},
-		shot{"operations", "/operate"}, shot{"overview", "/overview"}, shot{"timeline", link(t, ctx, "8,400.00") + "/timeline"}, shot{"join", "/join"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"}, shot{"not-found", "/nowhere"})
+	done := link(t, ctx, "8,400.00")
+	return append(out, shot{"history", "/actions"}, shot{"succeeded", done}, shot{"denied", link(t, ctx, "2,000.00")}, shot{"timeline", done + "/timeline"},
+		shot{"allow-refused", out[1].path + "/allow"}, shot{"grants", "/grants"}, shot{"operations", "/operate"}, shot{"overview", "/overview"}, shot{"policy", "/policy"},
+		shot{"join", "/join"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"},
+		shot{"not-found", "/nowhere"})
 }
 
 func TestScreenshots(t *testing.T) {

@@ -86,4 +86,24 @@ func several(t *testing.T, ctx context.Context, into string) {
 		t.Fatalf("the batch says %q, %v", text, err)
 	}
 	asItStands(t, ctx, into, "batch-decided")
+	grant(t, ctx, s, into)
+}
+
+// grant photographs how somebody signs for calls like the one that still
+// waits, and fails where that one is not let go with it.
+func grant(t *testing.T, ctx context.Context, s show, into string) {
+	t.Helper()
+	do(t, ctx, chromedp.EmulateViewport(1280, 860), chromedp.Navigate(s.page+"/"), chromedp.WaitVisible(chromedp.CSS(".items")))
+	waits := link(t, ctx, "price list")
+	photograph(t, ctx, s, into, []shot{{"allow", waits + "/allow"}})
+	press(t, ctx, "form.wide button.main", `form[action="`+waits+`/allow"]`)
+	asItStands(t, ctx, into, "allow-review")
+	do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=password]"), s.password))
+	press(t, ctx, "button.yes", ".votes")
+	asItStands(t, ctx, into, "grant")
+	photograph(t, ctx, s, into, []shot{{"granted", waits}})
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main").innerText`))
+	if err != nil || !strings.Contains(text, "standing grant") {
+		t.Fatalf("the call that waited says %q, %v", text, err)
+	}
 }
