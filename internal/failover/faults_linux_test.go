@@ -118,10 +118,11 @@ func fullDisk(s *scene) {
 		return
 	}
 	filler := filepath.Join(dir, "filler")
+	before := s.servers[s.primary].Said(noSpace) // a server that writes meets the full disk while it is still being filled
 	if err := fill(dir, filler); err != nil {
 		s.Fatal(err)
 	}
-	s.feltFull()
+	s.feltFull(before)
 	if err := os.Remove(filler); err != nil {
 		s.Fatal(err)
 	}
@@ -133,12 +134,15 @@ func fullDisk(s *scene) {
 	s.followed()
 }
 
-// feltFull waits until the primary has said that its disk is full, and a
-// moment longer. A history may have ended before, and nobody writes.
-func (s *scene) feltFull() {
-	const what = "No space left on device"
-	before, end := s.servers[s.primary].Said(what), time.Now().Add(20*time.Second)
-	for s.servers[s.primary].Said(what) == before {
+// noSpace is what a server of PostgreSQL says where its disk is full.
+const noSpace = "No space left on device"
+
+// feltFull waits until the primary has said more often than before that its
+// disk is full, and a moment longer. A history may have ended before, and
+// nobody writes.
+func (s *scene) feltFull(before int) {
+	end := time.Now().Add(20 * time.Second)
+	for s.servers[s.primary].Said(noSpace) == before {
 		if time.Now().After(end) || s.driver == nil && time.Now().After(end.Add(-17*time.Second)) {
 			if s.driver != nil {
 				s.Error("the disk was full, and nobody said so")
