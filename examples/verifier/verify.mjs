@@ -350,9 +350,9 @@ const tileName = (n) => {
   return out;
 };
 
-// readExported reads the leaves of a directory in the form of C2SP tlog-tiles.
-export function readExported(dir, size) {
-  const leaves = [];
+// readExported reads the leaves of a directory in the form of C2SP tlog-tiles,
+// one file at a time.
+export function* readExported(dir, size) {
   for (let n = 0; n * 256 < size; n++) {
     const width = Math.min(256, size - n * 256);
     const file = readFileSync(join(dir, "tile/entries", tileName(n) + (width < 256 ? ".p/" + width : "")));
@@ -361,12 +361,11 @@ export function readExported(dir, size) {
       if (at + 2 > file.length) refuse("a bundle of entries is cut off");
       const end = at + 2 + file.readUInt16BE(at);
       if (end > file.length) refuse("a bundle of entries is cut off");
-      leaves.push(file.subarray(at + 2, end));
+      yield file.subarray(at + 2, end);
       at = end;
     }
     if (at !== file.length) refuse("a bundle of entries has more than its entries");
   }
-  return leaves;
 }
 
 function verifyDirectory(dir, keys, checkpoints) {

@@ -25,7 +25,7 @@ function files() {
 
 function log(dir, keyFile) {
   const c = openCheckpoint(readFileSync(join(dir, "checkpoint")), parseKeys(readFileSync(keyFile, "utf8")));
-  const leaves = readExported(dir, c.size);
+  const leaves = [...readExported(dir, c.size)];
   verifyLeaves(leaves, c, [c]);
   const hashes = leaves.map(leafHash);
   const out = { records: leaves.length, tried: 0, missed: [] };
