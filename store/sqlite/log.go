@@ -96,16 +96,26 @@ func (t *tx) sequence(most int) (audit.Head, int, error) {
 	if err != nil {
 		return before, 0, err
 	}
-	for i, h := range added {
-		if _, err := t.exec("INSERT INTO tree_hash (position, hash) VALUES (?, ?)", audit.StoredHashes(before.Size)+int64(i), h); err != nil {
-			return before, 0, fmt.Errorf("grow the tree: %w", err)
-		}
+	if err := t.keepHashes(audit.StoredHashes(before.Size), added); err != nil {
+		return before, 0, fmt.Errorf("grow the tree: %w", err)
 	}
 	moved, err := t.exec("UPDATE head SET size = ?, root = ?, at = ? WHERE size = ?", after.Size, after.Root, t.now, before.Size)
 	if err == nil && moved != 1 {
 		err = audit.ErrFork
 	}
 	return after, len(leaves), err
+}
+
+// keepHashes stores hashes of the tree from a position on. It is one statement
+// for all of them: to go into the database for each costs more than the hash.
+func (t *tx) keepHashes(from int64, added []canon.Digest) error {
+	all := make([]byte, 0, len(added)*len(canon.Digest{}))
+	for _, h := range added {
+		all = append(all, h[:]...)
+	}
+	_, err := t.exec(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
+		INSERT INTO tree_hash (position, hash) SELECT ?2 + i, substr(?3, i * 32 + 1, 32) FROM n`, int64(len(added)), from, all)
+	return err
 }
 
 // KeepCheckpoint keeps a signed checkpoint of a head that the tree has had.
