@@ -137,7 +137,7 @@ func (g *Gate) refuse(ctx context.Context, p *proposal, d policy.Decision, code 
 func (g *Gate) row(p *proposal, d policy.Decision, preview *preview) action.Action {
 	s := p.session
 	a := action.Action{
-		ID: ids.New("act"), Kind: p.kind(), Tenant: s.Tenant, Principal: s.Principal,
+		ID: ids.Ordered("act"), Kind: p.kind(), Tenant: s.Tenant, Principal: s.Principal,
 		Agent: s.Agent, Owner: s.Owner, Task: s.Task, GrantID: s.Grant.ID, GrantDigest: s.Grant.Digest,
 		Tool: p.name(), Definition: p.tool.Definition, Mutation: p.tool.Mutation,
 		HighImpact: p.tool.HighImpact() || d.RaiseImpact,

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/ids"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/snapshot"
@@ -179,7 +180,7 @@ func decision(t testing.TB, s verbatim.Store) func(int) error {
 	call := allowed(t, s)
 	return func(int) error {
 		a := call
-		a.ID = rand.Text()
+		a.ID = ids.Ordered("act")
 		a.Fingerprint = canon.Sum([]byte(a.ID))
 		_, err := s.Begin(context.Background(), action.Start{Action: a, Lease: time.Hour})
 		return err
