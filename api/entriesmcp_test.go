@@ -12,8 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
-	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/attacktest"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
@@ -50,17 +50,17 @@ func (w *world) note(tool, arguments string) {
 
 // authorizeEntry has calls authorized, runs them at an executor that checks
 // what it received, and reports.
-func authorizeEntry(t *testing.T) entry {
+func authorizeEntry(t *testing.T) attacktest.Entry {
 	t.Helper()
 	w := newWorld(t)
 	c, err := warrant.New(warrant.Config{Audience: executor, Keys: signer(t, keys.Warrants).Public(), Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return entry{world: w, ran: w.seen, propose: func(t *testing.T, s step) said {
+	return w.entry(func(t testing.TB, s attacktest.Step) attacktest.Said {
 		got := w.asked(t, "/v1/authorize", s)
 		if got.at("/outcome/code") != string(verbatim.CodeAuthorized) {
-			return replySaid(got)
+			return attacktest.Answer(got.body)
 		}
 		envelope, _ := warrant.Decode(got.at("/warrant"))
 		for _, changed := range []string{`{}`, strings.Replace(got.at("/argsCanonicalJson"), `"text":"`, `"text":"x`, 1)} {
@@ -76,55 +76,24 @@ func authorizeEntry(t *testing.T) entry {
 		if _, again := c.Check(t.Context(), envelope, []byte(got.at("/argsCanonicalJson")), warrant.Expect{}); again != warrant.Replayed {
 			t.Errorf("a warrant is used twice: %s", again)
 		}
-		return replySaid(w.report("maria", got, "ended", "succeeded", "verdict", string(v), "output", `{"content":[]}`))
-	}}
+		return attacktest.Answer(w.report("maria", got, "ended", "succeeded", "verdict", string(v), "output", `{"content":[]}`).body)
+	})
 }
 
-// toolCall is the frame of a step.
-func toolCall(t *testing.T, name string, s step, meta string) string {
-	t.Helper()
-	if s.Approval != "" {
-		meta += `,"` + wire.MetaApproval + `":` + quote(s.Approval)
-	}
-	if s.Key != "" {
-		meta += `,"` + wire.MetaIdempotencyKey + `":` + quote(s.Key)
-	}
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + quote(name) + `,"arguments":` + s.text(t) + `,"_meta":{` + strings.TrimPrefix(meta, ",") + `}}}`
-}
-
-// messageSaid reads an answer over MCP.
-func messageSaid(t *testing.T, frame []byte) said {
-	t.Helper()
-	m, err := wire.Parse(frame, wire.Limits{})
-	if err != nil {
-		t.Fatalf("%s: %v", frame, err)
-	}
-	if m.Kind() != wire.KindResult {
-		return said{Status: refused, Code: string(m.Fault())}
-	}
-	if flag, _, err := m.Member("/result/isError"); err != nil || string(flag) != "true" {
-		return said{Status: "ok", Code: "ok"}
-	}
-	text, _, err := m.Member("/result/structuredContent")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := canon.Decode(text, canon.Options{})
-	if err != nil {
-		t.Fatalf("%s: %v", frame, err)
-	}
-	return envelopeSaid(v)
+func overMCP(e attacktest.Entry) attacktest.Entry {
+	e.MCP = true
+	return e
 }
 
 const modern = "2026-07-28"
 
-func mcpEntry(t *testing.T) entry {
+func mcpEntry(t *testing.T) attacktest.Entry {
 	t.Helper()
 	w := newWorld(t)
 	const meta = `"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}`
-	return entry{world: w, ran: w.seen, propose: func(t *testing.T, s step) said {
+	return overMCP(w.entry(func(t testing.TB, s attacktest.Step) attacktest.Said {
 		name := strings.Replace(s.Tool, ".", "__", 1)
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(toolCall(t, name, s, meta)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(s.Call(t, name, meta)))
 		r.Host = "gate.test"
 		for k, v := range map[string]string{"Authorization": "Bearer maria-" + canary, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 			"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": name} {
@@ -137,8 +106,8 @@ func mcpEntry(t *testing.T) entry {
 			lines := strings.Split(strings.TrimSpace(text), "\n")
 			text = strings.TrimPrefix(lines[len(lines)-1], "data: ")
 		}
-		return messageSaid(t, []byte(text))
-	}}
+		return attacktest.Message(t, []byte(text))
+	}))
 }
 
 type duplex struct {
@@ -148,7 +117,7 @@ type duplex struct {
 
 // stdioEntry is the gateway on one server, over pipes. A frame that it cannot
 // read ends nothing.
-func stdioEntry(t *testing.T) entry {
+func stdioEntry(t *testing.T) attacktest.Entry {
 	t.Helper()
 	w := newWorld(t)
 	sdk := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
@@ -177,8 +146,8 @@ func stdioEntry(t *testing.T) entry {
 		serverIn.Close()
 		<-served
 	})
-	send := func(t *testing.T, frame string) *wire.Message {
-		if _, err := io.WriteString(toGate, strings.ReplaceAll(frame, "\n", " ")+"\n"); err != nil {
+	send := func(t testing.TB, frame string) *wire.Message {
+		if _, err := io.WriteString(toGate, frame+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		m, err := answers.Read()
@@ -191,7 +160,7 @@ func stdioEntry(t *testing.T) entry {
 	if _, err := io.WriteString(toGate, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	return entry{world: w, ran: w.seen, propose: func(t *testing.T, s step) said {
-		return messageSaid(t, send(t, toolCall(t, strings.TrimPrefix(s.Tool, "up."), s, "")).Bytes())
-	}}
+	return overMCP(w.entry(func(t testing.TB, s attacktest.Step) attacktest.Said {
+		return attacktest.Message(t, send(t, s.Call(t, strings.TrimPrefix(s.Tool, "up."), "")).Bytes())
+	}))
 }

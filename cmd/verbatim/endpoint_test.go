@@ -45,7 +45,7 @@ func (p *place) serve(servers string) *served {
 			names = append(names, strings.TrimSpace(name))
 		}
 	}
-	text := "listen: 127.0.0.1:0\nwait: 200ms\nservers:\n" + servers + "endpoint:\n  listen: 127.0.0.1:0\n  tokens:\n" +
+	text := "listen: 127.0.0.1:0\nwait: " + p.held + "\nservers:\n" + servers + "endpoint:\n  listen: 127.0.0.1:0\n  tokens:\n" +
 		"    - {name: test, file: token, principal: " + principal + ", agent: tester, servers: [" + strings.Join(names, ", ") + "]}\n"
 	file := filepath.Join(dir, "serve.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

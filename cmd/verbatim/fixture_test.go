@@ -24,13 +24,14 @@ type place struct {
 	home  config.Home
 	notes string
 	env   []string
+	held  string // how long a served endpoint holds calls that wait for people
 }
 
 // newPlace makes a home whose calls are held for wait while people decide.
 func newPlace(t *testing.T, wait string) *place {
 	t.Helper()
 	dir := t.TempDir()
-	p := &place{t: t, home: config.Home(filepath.Join(dir, "home")), notes: filepath.Join(dir, "notes.txt")}
+	p := &place{t: t, held: "200ms", home: config.Home(filepath.Join(dir, "home")), notes: filepath.Join(dir, "notes.txt")}
 	if err := os.Mkdir(string(p.home), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,13 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"verbatim":  func() { os.Exit(run()) },
-		"notes-mcp": notesServer,
-		"mcp-call":  mcpCall,
-		"sleep-ms":  sleepMS,
-		"mcp-tap":   mcpTap,
-		"leaky-mcp": leakyServer,
+		"verbatim":   func() { os.Exit(run()) },
+		"notes-mcp":  notesServer,
+		"mcp-call":   mcpCall,
+		"sleep-ms":   sleepMS,
+		"mcp-tap":    mcpTap,
+		"leaky-mcp":  leakyServer,
+		"attack-mcp": attackedServer,
 	})
 }
 
