@@ -42,8 +42,8 @@ func binding(a action.Action) canon.Value {
 }
 
 // VoteDigest is what a vote signs: SHA-256 of the RFC 8785 form of the
-// approval digest, the vote, the voter, the server's nonce and, where the
-// server signs, the reason.
+// approval digest, the vote, the voter, the server's nonce and, where there is
+// one, the reason.
 func VoteDigest(v action.Vote) canon.Digest {
 	return canon.Sum(VotePayload(v))
 }
@@ -52,10 +52,9 @@ func VoteDigest(v action.Vote) canon.Digest {
 const withReason = 2
 
 // VotePayload is the RFC 8785 form that VoteDigest hashes; it is the payload
-// of the vote's DSSE envelope. A passkey signs before the reason is written,
-// so its vote is of version 1, as is one without a reason.
+// of the vote's DSSE envelope. A vote without a reason is of version 1.
 func VotePayload(v action.Vote) []byte {
-	if v.Reason != "" && v.Method != action.MethodPasskey {
+	if v.Reason != "" {
 		return votePayload(v, withReason, canon.Member{Name: "reason", Value: str(v.Reason)})
 	}
 	return votePayload(v, version)

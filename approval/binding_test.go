@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func TestVoteSignsTheWrittenForm(t *testing.T) {
 	}
 }
 
-func TestAReasonIsSignedWhereTheServerSigns(t *testing.T) {
+func TestAReasonIsSignedWithTheVote(t *testing.T) {
 	t.Parallel()
 	v := action.Vote{Voter: "ada", Digest: canon.Sum([]byte("x")), Nonce: "n", Reason: "too much"}
 	before := fmt.Sprintf(`{"approvalDigest":%q,"nonce":"n","v":1,"vote":"reject","voter":"ada"}`, sha("x"))
@@ -80,8 +81,16 @@ func TestAReasonIsSignedWhereTheServerSigns(t *testing.T) {
 		t.Errorf("forms %s", forms)
 	}
 	v.Method = action.MethodPasskey
-	if forms := approval.VoteForms(v); len(forms) != 1 || string(forms[0]) != before {
-		t.Errorf("a passkey signs %s", forms)
+	if got := string(approval.VotePayload(v)); got != form {
+		t.Errorf("a passkey signs %s", got)
+	}
+	v.Approve = true
+	if got := string(approval.VotePayload(v)); !strings.Contains(got, `"reason":"too much"`) || got == form {
+		t.Errorf("a yes with a comment signs %s", got)
+	}
+	v.Reason = ""
+	if forms := approval.VoteForms(v); len(forms) != 1 || !strings.Contains(string(forms[0]), `"v":1`) {
+		t.Errorf("without a reason it signs %s", forms)
 	}
 }
 

@@ -115,7 +115,9 @@ func TestEveryChangedByteOfAnArtifactIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	votes := map[string]action.Vote{"password": byPassword, "passkey": b.signed(t, b.withPasskey(t), shown(true))}
+	commented := shown(true)
+	commented.Reason = "checked"
+	votes := map[string]action.Vote{"password": byPassword, "passkey": b.signed(t, b.withPasskey(t), commented)}
 	for name, v := range votes {
 		for i := range v.Envelope {
 			for _, bit := range []byte{1, 2, 16, 32, 128} {
@@ -134,7 +136,9 @@ func TestRejectionNeverPassesAsAnApproval(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	device := b.withPasskey(t)
-	for _, v := range []action.Vote{b.signed(t, device, shown(false))} {
+	no := shown(false)
+	no.Reason = "paid last week"
+	for _, v := range []action.Vote{b.signed(t, device, no)} {
 		turned := v
 		turned.Approve = true
 		if err := b.accounts.VerifyVote(t.Context(), turned); !errors.Is(err, auth.ErrVoteSigned) {
@@ -144,6 +148,8 @@ func TestRejectionNeverPassesAsAnApproval(t *testing.T) {
 			"another digest": func(v *action.Vote) { v.Digest[0]++ },
 			"another nonce":  func(v *action.Vote) { v.Nonce = auth.NewNonce() },
 			"another voter":  func(v *action.Vote) { v.Voter = "person_bob" },
+			"another reason": func(v *action.Vote) { v.Reason = "paid last weeK" },
+			"no reason":      func(v *action.Vote) { v.Reason = "" },
 			"as by password": func(v *action.Vote) { v.Method = auth.MethodPassword },
 			"no method":      func(v *action.Vote) { v.Method = "" },
 		} {

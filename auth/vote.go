@@ -119,7 +119,7 @@ func (a *Accounts) openServerVote(e keys.Envelope, v action.Vote) ([]byte, error
 }
 
 // SignVoteWith makes a vote of an assertion: v holds what the person was
-// shown and the nonce of that page, and the passkey signed
+// shown, what they wrote and the nonce of that page, and the passkey signed
 // approval.VoteDigest of it. It fails with ErrVoteShape, ErrNoCredential,
 // keys.ErrAssertion or ErrCloned.
 func (a *Accounts) SignVoteWith(ctx context.Context, site passkey.Site, account Account, v action.Vote, by Assertion) (action.Vote, error) {
@@ -138,10 +138,9 @@ func (a *Accounts) SignVoteWith(ctx context.Context, site passkey.Site, account 
 
 // VerifyVote checks that the envelope of a vote was signed for exactly this
 // digest, answer, voter and nonce, and, unless it is one of before reasons were
-// signed or of a passkey, this reason: by a pinned vote key after the voter's
-// password, or by a passkey that this server registered for the voter and
-// nobody has removed since. It fails with approval.ErrUnchecked where the book
-// does.
+// signed, this reason: by a pinned vote key after the voter's password, or by a
+// passkey that this server registered for the voter and nobody has removed
+// since. It fails with approval.ErrUnchecked where the book does.
 func (a *Accounts) VerifyVote(ctx context.Context, v action.Vote) error {
 	if v.Voter == "" || v.Digest.IsZero() || !nonceShape(v.Nonce) {
 		return ErrVoteShape

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
-	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
 
@@ -204,18 +203,16 @@ func (s *site) showDraft(w http.ResponseWriter, r *http.Request, v visit, p prop
 	s.render(w, http.StatusOK, "grant", page)
 }
 
-// signing is the proof of a form that signs a grant: a passkey signs the vote
-// itself.
+// signing is the proof of a form that signs a grant.
 func (s *site) signing(c confirming, g action.StandingGrant, purpose string) *confirmView {
-	view := s.confirm(c, "grant-password", "Your password, to sign this", func(nonce string) []byte {
-		return keys.Challenge(approval.VotePayload(action.Vote{ActionID: g.ID, Voter: c.v.account.ID, Approve: true, Digest: g.Digest, Nonce: nonce}))
-	}, purpose, g.ID, g.Digest.String())
+	view := s.confirmVote(c, "grant-password", "Your password, to sign this", action.Vote{ActionID: g.ID, Approve: true, Digest: g.Digest},
+		purpose, g.ID, g.Digest.String())
 	return &view
 }
 
 // keepGrant keeps a grant that was drawn up, with the person's signature.
 func (s *site) keepGrant(w http.ResponseWriter, r *http.Request, v visit) {
-	c, err := s.readConfirmed(r, v, "statement")
+	c, err := s.readConfirmed(r, v, "statement", "reason")
 	text, errText := decode(c.fields["statement"])
 	g, errGrant := approval.ParseStanding(text)
 	if errors.Join(err, errText, errGrant) != nil || g.Source != r.PathValue("id") || g.Tenant != v.account.Tenant ||
@@ -240,7 +237,12 @@ func (s *site) keepGrant(w http.ResponseWriter, r *http.Request, v visit) {
 
 // signed makes the person's signature, or answers the request.
 func (s *site) signed(w http.ResponseWriter, r *http.Request, v visit, c confirmed, g action.StandingGrant, refuse func(int, string)) (action.Vote, bool) {
-	vote, err := s.sign(r.Context(), v, ballot{confirmed: c}, action.Vote{ActionID: g.ID, Approve: true, Digest: g.Digest})
+	comment, ok := approval.Reason(c.fields["reason"])
+	if !ok {
+		refuse(http.StatusUnprocessableEntity, badComment)
+		return action.Vote{}, false
+	}
+	vote, err := s.sign(r.Context(), v, ballot{confirmed: c}, action.Vote{ActionID: g.ID, Approve: true, Reason: comment, Digest: g.Digest})
 	if status, text := unproved(w, err); status != 0 {
 		refuse(status, text)
 		return vote, false

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
-	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
 
@@ -36,7 +35,7 @@ type batchItem struct {
 	N                        int
 	Nonce                    string
 	Allow, RPID              string
-	ForApproval, ForRejectal string // what a passkey signs, base64url
+	ForApproval, ForRejectal string // the vote that a passkey signs, with the reason
 	Choice, Reason           string // as chosen on a form that did not go through
 }
 
@@ -88,12 +87,12 @@ func (s *site) batchView(ctx context.Context, v visit) (batchView, error) {
 			page.Left++
 		}
 	}
-	page.Confirm = s.confirm(c, "batch-password", "Your password, to sign each of these decisions", func(string) []byte { return nil })
+	page.Confirm = s.confirm(c, "batch-password", "Your password, to sign each of these decisions", nil)
 	page.Confirm.Token = s.formToken(v, about...)
 	return page, nil
 }
 
-// batchItem makes the challenges of both decisions; the passkey signs one.
+// batchItem makes the votes of both decisions; the passkey signs one.
 func (s *site) batchItem(c confirming, p proposalView, n int) batchItem {
 	item := batchItem{proposalView: p, N: n}
 	if !c.needsPasskey() {
@@ -101,9 +100,9 @@ func (s *site) batchItem(c confirming, p proposalView, n int) batchItem {
 	}
 	item.Nonce, item.RPID, item.Allow = auth.NewNonce(), s.passkeys.RPID(), s.allow(c)
 	vote := action.Vote{ActionID: p.ID, Voter: c.v.account.ID, Digest: p.digest, Nonce: item.Nonce}
-	item.ForRejectal = encode(keys.Challenge(approval.VotePayload(vote)))
+	item.ForRejectal = string(approval.VotePayload(vote))
 	vote.Approve = true
-	item.ForApproval = encode(keys.Challenge(approval.VotePayload(vote)))
+	item.ForApproval = string(approval.VotePayload(vote))
 	return item
 }
 
@@ -208,19 +207,20 @@ func (s *site) decideOne(w http.ResponseWriter, ctx context.Context, c confirmed
 	if err != nil || digest != p.digest || p.Decide == nil || !p.CanApprove || a.HighImpact {
 		return result, nil
 	}
-	switch c.fields["choice"+at] {
-	case toApprove:
+	var readable bool
+	vote.Reason, readable = approval.Reason(c.fields["reason"+at])
+	choice := c.fields["choice"+at]
+	switch {
+	case choice != toApprove && choice != toReject:
+		return result, nil
+	case !readable, choice == toReject && vote.Reason == "":
+		result.Done = word{"not counted: a rejection needs a reason, and a reason has at most 500 plain characters", "bad"}
+		return result, nil
+	case choice == toApprove:
 		vote.Approve = true
 		result.Done = word{"approved", "good"}
-	case toReject:
-		var ok bool
-		if vote.Reason, ok = cleanReason(c.fields["reason"+at]); !ok {
-			result.Done = word{"not counted: a rejection needs a reason, in at most 500 plain characters", "bad"}
-			return result, nil
-		}
-		result.Done = word{"rejected", "flat"}
 	default:
-		return result, nil
+		result.Done = word{"rejected", "flat"}
 	}
 	if err := s.castOne(ctx, c, at, p, vote); err != nil {
 		result.Done = word{"not counted: " + refusalWords(w, err), "bad"}

@@ -43,7 +43,7 @@ func TestSeveralAreDecidedOnEachByItself(t *testing.T) {
 	if form.Get("count") != "3" || strings.Contains(form.Encode(), "act_4") {
 		t.Fatalf("the page has %s, or one with high impact", form.Get("count"))
 	}
-	w := b.post("/batch", with(form, "choice-0", "approve", "choice-1", "reject", "reason-1", "not this file"))
+	w := b.post("/batch", with(form, "choice-0", "approve", "reason-0", "routine", "choice-1", "reject", "reason-1", "not this file"))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, text(w.Body.String()))
 	}
@@ -52,7 +52,7 @@ func TestSeveralAreDecidedOnEachByItself(t *testing.T) {
 			t.Errorf("%s is %s, %v; want %s", id, a.State, err, want)
 		}
 	}
-	if len(b.gate.votes) != 2 || b.gate.votes[1].Reason != "not this file" || len(b.gate.votes[0].Envelope) == 0 {
+	if len(b.gate.votes) != 2 || b.gate.votes[0].Reason != "routine" || b.gate.votes[1].Reason != "not this file" || len(b.gate.votes[0].Envelope) == 0 {
 		t.Errorf("votes %+v", b.gate.votes)
 	}
 }
@@ -114,12 +114,12 @@ func TestPasskeySignsEachDecisionOfABatch(t *testing.T) {
 	register(t, ctx, address)
 	do(t, ctx, chromedp.Navigate(address+"/batch"), chromedp.WaitVisible(chromedp.CSS("#batch")),
 		chromedp.Click(chromedp.CSS(`[name="choice-0"][value="approve"]`)), chromedp.Click(chromedp.CSS(`[name="choice-2"][value="reject"]`)),
-		chromedp.SendKeys(chromedp.CSS(`[name="reason-2"]`), "not now"), chromedp.Click(chromedp.CSS("#batch button")), chromedp.WaitVisible(chromedp.CSS(".item .chip")))
+		chromedp.SendKeys(chromedp.CSS(`[name="reason-0"]`), "fine"), chromedp.SendKeys(chromedp.CSS(`[name="reason-2"]`), "not now"), chromedp.Click(chromedp.CSS("#batch button")), chromedp.WaitVisible(chromedp.CSS(".item .chip")))
 	if n := b.gate.counted(); n != 2 {
 		t.Fatalf("%d votes; want 2: %s", n, pageText(t, ctx))
 	}
 	for _, v := range b.gate.votes {
-		if v.Method != action.MethodPasskey || v.Approve != (v.ActionID == "act_1") {
+		if v.Method != action.MethodPasskey || v.Approve != (v.ActionID == "act_1") || v.Reason != map[bool]string{true: "fine", false: "not now"}[v.Approve] {
 			t.Errorf("vote %+v", v)
 		}
 		offline(t, b, v)

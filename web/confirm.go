@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
@@ -20,7 +22,8 @@ type confirmView struct {
 	Label     string
 	Passkey   bool
 	RPID      string
-	Challenge string // base64url
+	Challenge string // base64url; "" where Vote is
+	Vote      string // that the passkey signs, without the reason that is still to be written
 	Allow     string // credential ids in base64url, with spaces
 	Nonce     string
 	Token     string
@@ -56,17 +59,30 @@ func (s *site) allow(c confirming) string {
 	return strings.Join(ids, " ")
 }
 
-// confirm makes the part of a form. challenge gets the nonce; about is what
-// the form's token binds beside it.
+// confirm makes the part of a form. challenge gets the nonce, and is nil where
+// a vote is what is signed; about is what the form's token binds beside it.
 func (s *site) confirm(c confirming, ident, label string, challenge func(nonce string) []byte, about ...string) confirmView {
 	view := confirmView{Ident: ident, Label: label, Passkey: c.needsPasskey()}
 	if view.Passkey {
 		view.Nonce, view.RPID, view.Allow = auth.NewNonce(), s.passkeys.RPID(), s.allow(c)
-		view.Challenge, view.Elsewhere = encode(challenge(view.Nonce)), view.Allow == ""
+		if view.Elsewhere = view.Allow == ""; challenge != nil {
+			view.Challenge = encode(challenge(view.Nonce))
+		}
 		about = append(about, view.Nonce)
 	}
 	s.byLogin(&view, c)
 	view.Token = s.formToken(c.v, about...)
+	return view
+}
+
+// confirmVote is confirm of a form that votes: a passkey signs the vote itself,
+// with the reason that the page's script adds (approval.VotePayload).
+func (s *site) confirmVote(c confirming, ident, label string, vote action.Vote, about ...string) confirmView {
+	view := s.confirm(c, ident, label, nil, about...)
+	if view.Passkey {
+		vote.Voter, vote.Nonce = c.v.account.ID, view.Nonce
+		view.Vote = string(approval.VotePayload(vote))
+	}
 	return view
 }
 

@@ -79,7 +79,7 @@ func (s *site) votes(ctx context.Context, v visit, a action.Action, votes []acti
 // signed. The signature itself is checked when the vote comes and where it counts.
 func reasonSigned(v action.Vote) bool {
 	e, err := keys.ParseEnvelope(v.Envelope)
-	return err == nil && v.Method != action.MethodPasskey && e.Holds(approval.VotePayload(v))
+	return err == nil && e.Holds(approval.VotePayload(v))
 }
 
 // tieWords say what the record of a vote knows of its voter.

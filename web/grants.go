@@ -162,9 +162,11 @@ func (s *site) revokeGrant(w http.ResponseWriter, r *http.Request, v visit) {
 
 // grantForm reads a form about a grant and checks that the page had it.
 func (s *site) grantForm(w http.ResponseWriter, r *http.Request, v visit, purpose string) (grantPage, confirmed, bool) {
-	c, err := s.readConfirmed(r, v)
-	id := r.PathValue("id")
-	about := []string{purpose, id}
+	about, names := []string{purpose, r.PathValue("id")}, []string{}
+	if purpose == toSignGrant {
+		names = append(names, "reason")
+	}
+	c, err := s.readConfirmed(r, v, names...)
 	page, ok := s.findGrant(w, r, v)
 	if !ok {
 		return page, c, false

@@ -33,12 +33,18 @@ func partOf(t *testing.T, page, path string) string {
 	return body
 }
 
-// formOf returns the hidden fields of the form that posts to a path.
+// formOf returns the hidden fields of the form that posts to a path, and those
+// that may stay empty.
 func formOf(t *testing.T, page, path string) url.Values {
 	t.Helper()
 	form := url.Values{}
 	for _, m := range regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(partOf(t, page, path), -1) {
 		form.Set(m[1], m[2])
+	}
+	for _, m := range regexp.MustCompile(`<textarea[^>]* name="([^"]*)"([^>]*)>([^<]*)<`).FindAllStringSubmatch(partOf(t, page, path), -1) {
+		if !strings.Contains(m[2], "required") {
+			form.Set(m[1], m[3])
+		}
 	}
 	return form
 }

@@ -236,10 +236,17 @@ func (s *site) decided(ctx context.Context, v visit, a action.Action, item *item
 		if err != nil {
 			return nil, err
 		}
-		item.By = append(item.By, map[bool]string{true: "approved by ", false: "rejected by "}[vote.Approve]+name)
-		if !vote.Approve {
-			item.Why = vote.Reason
+		by := "rejected by " + name
+		if vote.Approve {
+			by = "approved by " + name
 		}
+		switch {
+		case !vote.Approve:
+			item.Why = vote.Reason
+		case vote.Reason != "":
+			by += " (" + vote.Reason + ")"
+		}
+		item.By = append(item.By, by)
 	}
 	return votes, err
 }

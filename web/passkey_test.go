@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"net/http/httptest"
 	"strings"
@@ -92,7 +93,9 @@ func TestPasskeyApprovesAndRejectsInARealBrowser(t *testing.T) {
 	signIn(t, ctx, address, "Alice")
 	register(t, ctx, address)
 
-	do(t, ctx, chromedp.Navigate(address+"/actions/act_1"), chromedp.Click(chromedp.CSS("button.yes")), chromedp.WaitVisible(chromedp.CSS(".votes")))
+	do(t, ctx, chromedp.Navigate(address+"/actions/act_1"), chromedp.Click(chromedp.CSS("details.say summary")), chromedp.WaitVisible(chromedp.CSS("#comment")),
+		chromedp.SetValue(chromedp.CSS("#comment"), "  asked \"Ann\" \\ <b>& Zoë</b>\nwho said yes 🙂\u0085 "),
+		chromedp.Click(chromedp.CSS("button.yes")), chromedp.WaitVisible(chromedp.CSS(".votes")))
 	do(t, ctx, chromedp.Navigate(address+"/actions/act_2"), chromedp.Click(chromedp.CSS("details.no summary")), chromedp.WaitVisible(chromedp.CSS("#reason")),
 		chromedp.SendKeys(chromedp.CSS("#reason"), "not this vendor"), chromedp.Click(chromedp.CSS("details.no button.nay")), chromedp.WaitVisible(chromedp.CSS(".votes")))
 	for want, state := range map[string]action.State{"act_1": action.Approved, "act_2": action.Denied} {
@@ -100,8 +103,22 @@ func TestPasskeyApprovesAndRejectsInARealBrowser(t *testing.T) {
 			t.Errorf("%s is %s, %v; want %s", want, a.State, err, state)
 		}
 	}
-	for _, v := range b.gate.votes {
+	for i, want := range []string{"asked \"Ann\" \\ <b>& Zoë</b>\nwho said yes 🙂", "not this vendor"} {
+		v := b.gate.votes[i]
 		offline(t, b, v)
+		if v.Reason != want || !bytes.Contains(v.Envelope, []byte("payload")) || b.accounts.VerifyVote(t.Context(), v) != nil {
+			t.Errorf("vote %+v; want the reason %q", v, want)
+		}
+		if v.Reason = v.Reason[:len(v.Reason)-1]; b.accounts.VerifyVote(t.Context(), v) == nil {
+			t.Error("it verifies with a reason that is one byte shorter")
+		}
+	}
+	do(t, ctx, chromedp.Navigate(address+"/actions/act_3"), chromedp.WaitVisible(chromedp.CSS("button.yes")), chromedp.Evaluate[chromedp.Void](`
+		const send = HTMLFormElement.prototype.submit;
+		HTMLFormElement.prototype.submit = function () { this.elements.reason.value = "something that I never wrote"; send.call(this); }`),
+		chromedp.Click(chromedp.CSS("button.yes")), chromedp.WaitVisible(chromedp.CSS(".error")))
+	if n := b.gate.counted(); n != 2 {
+		t.Errorf("%d votes; want 2: what was written after the passkey signed is not what it signed", n)
 	}
 
 	bad := true

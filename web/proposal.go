@@ -9,7 +9,6 @@ import (
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
-	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/web/display"
 )
 
@@ -65,12 +64,13 @@ type proposalView struct {
 	Revoke     *forms
 	Reconcile  *reconciling // settles what is uncertain
 	CanApprove bool
-	WhyNot     string // there is no form, or none to approve with
-	mayNot     bool   // because of who asks, not of the state
-	Single     bool   // the one person of a single-operator set-up
-	InPlaceOf  string // whom the person would decide for; "" for themselves
-	Covered    string // the standing grant that allowed it; "" where votes did
-	Allow      bool   // the person may allow calls like this
+	WhyNot     string            // there is no form, or none to approve with
+	mayNot     bool              // because of who asks, not of the state
+	Single     bool              // the one person of a single-operator set-up
+	InPlaceOf  string            // whom the person would decide for; "" for themselves
+	Covered    string            // the standing grant that allowed it; "" where votes did
+	Allow      bool              // the person may allow calls like this
+	Wrote      map[string]string // by form: what was written in one that did not go through
 	Error      string
 }
 
@@ -320,16 +320,12 @@ func (p *proposalView) offer(s *site, c confirming, read reading, votes []action
 
 // forms makes the proofs of all forms. A passkey signs the vote itself.
 func (s *site) forms(p *proposalView, c confirming) *forms {
-	vote := func(approve bool) func(string) []byte {
-		return func(nonce string) []byte {
-			return keys.Challenge(approval.VotePayload(action.Vote{ActionID: p.ID, Voter: c.v.account.ID, Approve: approve, Digest: p.digest, Nonce: nonce}))
-		}
-	}
+	vote := func(approve bool) action.Vote { return action.Vote{ActionID: p.ID, Approve: approve, Digest: p.digest} }
 	withdraw := func(nonce string) []byte { return auth.Challenge(toRevoke, p.ID, nonce) }
 	about := func(purpose string) []string { return []string{purpose, p.ID, p.Digest, p.Shown} }
 	return &forms{
-		Approve: s.confirm(c, "approve-password", "Your password, to sign a yes", vote(true), about(toApprove)...),
-		Reject:  s.confirm(c, "reject-password", "Your password, to sign a no", vote(false), about(toReject)...),
+		Approve: s.confirmVote(c, "approve-password", "Your password, to sign a yes", vote(true), about(toApprove)...),
+		Reject:  s.confirmVote(c, "reject-password", "Your password, to sign a no", vote(false), about(toReject)...),
 		Revoke:  s.confirm(c, "revoke-password", "Your password", withdraw, about(toRevoke)...),
 	}
 }

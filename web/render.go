@@ -15,7 +15,7 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-//go:embed assets/style.css assets/live.js assets/passkey.js assets/batch.js assets/icon.svg
+//go:embed assets/style.css assets/live.js assets/passkey.js assets/icon.svg
 var assetFiles embed.FS
 
 var assetTypes = map[string]string{
@@ -24,7 +24,6 @@ var assetTypes = map[string]string{
 	"icon.svg":  "image/svg+xml",
 
 	"passkey.js": "text/javascript; charset=utf-8",
-	"batch.js":   "text/javascript; charset=utf-8",
 }
 
 func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {

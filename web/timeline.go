@@ -38,6 +38,10 @@ type timelineView struct {
 type stepView struct {
 	recordItem
 	After string // since the step before; "" for the first
+	// Said is what the voter wrote, and Unsigned that it is no part of what they
+	// signed: a record holds a commitment to it, not the text.
+	Said     string
+	Unsigned bool
 }
 
 // checkedView is what a verification found.
@@ -82,27 +86,54 @@ func (s *site) findTimeline(w http.ResponseWriter, r *http.Request, v visit) (ti
 	if page.More = len(found) > maxSteps; page.More {
 		found = found[:maxSteps]
 	}
-	known := names{}
-	for i, record := range found {
-		item, err := s.recordItem(r.Context(), v, record, known)
-		if err != nil {
-			s.broken(w, v)
-			return page, false
-		}
-		step := stepView{recordItem: item}
-		if i > 0 {
-			step.After = elapsed(record.At.Sub(found[i-1].At))
-		}
-		page.Steps = append(page.Steps, step)
-		if page.Tool == "" {
-			page.Tool = record.Tool
-		}
+	if err := s.steps(r.Context(), v, &page, found); err != nil {
+		s.broken(w, v)
+		return page, false
 	}
 	page.Took = elapsed(found[len(found)-1].At.Sub(found[0].At))
 	if s.verify != nil {
 		page.Token = s.formToken(v, toVerify, id)
 	}
 	return page, true
+}
+
+// steps fills in what the records tell, and beside a vote what its voter wrote.
+func (s *site) steps(ctx context.Context, v visit, page *timelineView, found []audit.Record) error {
+	known, said := names{}, map[string]action.Vote{}
+	if page.Row {
+		var err error
+		if said, err = s.voters(ctx, v, page.ID); err != nil {
+			return err
+		}
+	}
+	for i, record := range found {
+		item, err := s.recordItem(ctx, v, record, known)
+		if err != nil {
+			return err
+		}
+		step := stepView{recordItem: item}
+		if i > 0 {
+			step.After = elapsed(record.At.Sub(found[i-1].At))
+		}
+		if record.Event == audit.VoteApprove || record.Event == audit.VoteReject {
+			step.Said, step.Unsigned = said[record.By].Reason, !reasonSigned(said[record.By])
+		}
+		page.Steps = append(page.Steps, step)
+		if page.Tool == "" {
+			page.Tool = record.Tool
+		}
+	}
+	return nil
+}
+
+// voters are the votes on an action by who gave them; nobody votes twice.
+func (s *site) voters(ctx context.Context, v visit, id string) (map[string]action.Vote, error) {
+	votes, err := s.gate.Votes(ctx, v.account.Tenant, id)
+	out := map[string]action.Vote{}
+	for _, vote := range votes {
+		out[vote.Voter] = vote
+	}
+	return out, err
 }
 
 // stepsOf reads the records of an action, oldest first, and at most one more

@@ -5,16 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
-
-// maxReason bounds a reason in characters.
-const maxReason = 500
 
 // purposes of form tokens.
 const (
@@ -31,7 +26,7 @@ type ballot struct {
 }
 
 func (s *site) approve(w http.ResponseWriter, r *http.Request, v visit) {
-	b, ok := s.ballot(w, r, v, toApprove, "digest", "shown")
+	b, ok := s.ballot(w, r, v, toApprove, "digest", "shown", "reason")
 	if !ok {
 		return
 	}
@@ -39,8 +34,16 @@ func (s *site) approve(w http.ResponseWriter, r *http.Request, v visit) {
 		s.back(w, b.page, http.StatusConflict, "This proposal cannot be approved as it was shown. Nothing was changed.")
 		return
 	}
-	s.cast(w, r, v, b, action.Vote{ActionID: b.page.ID, Approve: true, Digest: b.digest})
+	comment, ok := approval.Reason(b.fields["reason"])
+	if !ok {
+		s.back(w, b.page, http.StatusUnprocessableEntity, badComment)
+		return
+	}
+	s.cast(w, r, v, b, action.Vote{ActionID: b.page.ID, Approve: true, Reason: comment, Digest: b.digest})
 }
+
+// badComment refuses what was written beside a yes; there need not be anything.
+const badComment = "A comment has at most 500 plain characters. Nothing was changed."
 
 func (s *site) reject(w http.ResponseWriter, r *http.Request, v visit) {
 	b, ok := s.ballot(w, r, v, toReject, "digest", "shown", "reason")
@@ -73,6 +76,7 @@ func (s *site) ballot(w http.ResponseWriter, r *http.Request, v visit, purpose s
 	if !ok {
 		return ballot{}, false
 	}
+	page.Wrote = map[string]string{purpose: typed(c.fields["reason"])}
 	b := ballot{confirmed: c, page: page, digest: digest}
 	switch {
 	case page.digest != digest:
@@ -141,15 +145,10 @@ func (s *site) revoke(w http.ResponseWriter, r *http.Request, v visit) {
 	http.Redirect(w, r, actionPath(b.page.ID), http.StatusSeeOther)
 }
 
-// cleanReason refuses characters that other readers of the record could not
-// see.
+// cleanReason is approval.Reason of what must not be empty.
 func cleanReason(text string) (string, bool) {
-	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
-	if text == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxReason {
-		return "", false
-	}
-	hidden := func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }
-	return text, !strings.ContainsFunc(text, hidden)
+	text, ok := approval.Reason(text)
+	return text, ok && text != ""
 }
 
 // back shows the proposal again, as it is now, with what went wrong.

@@ -321,3 +321,52 @@ func TestAReasonThatIsNotSignedIsSaidToBeNone(t *testing.T) {
 		t.Error("a reason that nobody signed is shown like one that somebody did")
 	}
 }
+
+func TestACommentWithAYesIsSignedAndShownEverywhere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	b.gate.records = story()
+	form := b.fill(t, "/actions/act_1", "/actions/act_1/approve")
+	for _, comment := range []string{"yes\u202e", "yes\u200b", "yes\x00", "yes\xff", strings.Repeat("x", 501)} {
+		if w := b.post("/actions/act_1/approve", with(form, "reason", comment)); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "500 plain characters") {
+			t.Errorf("comment %+q = %d; want 422", comment, w.Code)
+		}
+	}
+	noField := with(form)
+	noField.Del("reason")
+	if w := b.post("/actions/act_1/approve", noField); w.Code != http.StatusBadRequest || b.gate.counted() != 0 {
+		t.Fatalf("a form without the field = %d, %d votes", w.Code, b.gate.counted())
+	}
+	if w := b.post("/actions/act_1/approve", with(form, "reason", " checked with\r\nthe vendor ")); w.Code != http.StatusSeeOther {
+		t.Fatalf("approve = %d: %s", w.Code, w.Body)
+	}
+	v := b.gate.votes[0]
+	if !v.Approve || v.Reason != "checked with\nthe vendor" || b.accounts.VerifyVote(t.Context(), v) != nil {
+		t.Errorf("vote = %+v", v)
+	}
+	for what, change := range map[string]func(*action.Vote){"another comment": func(v *action.Vote) { v.Reason = "checked with the vendor" }, "none": func(v *action.Vote) { v.Reason = "" }} {
+		changed := v
+		if change(&changed); b.accounts.VerifyVote(t.Context(), changed) == nil {
+			t.Errorf("%s verifies", what)
+		}
+	}
+	for _, path := range []string{"/actions/act_1", "/actions/act_1/timeline", "/actions?q=the+vendor"} {
+		page := plainText(b.get(path).Body.String())
+		if !strings.Contains(page, "checked with") || !strings.Contains(page, "the vendor") || strings.Contains(page, "not signed") {
+			t.Errorf("%s does not show the comment as a signed one: %s", path, page)
+		}
+	}
+}
+
+func TestWhatWasWrittenIsKeptWhenAFormDoesNotGoThrough(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, payment("act_1"))
+	for path, want := range map[string]string{"approve": `<details class="say" open>`, "reject": `<details class="no" open>`} {
+		form := b.fill(t, "/actions/act_1", "/actions/act_1/"+path, "reason", "asked <b>Ann</b>", "password", "wrong password")
+		page := b.post("/actions/act_1/"+path, form).Body.String()
+		if !strings.Contains(page, "password is wrong") || strings.Count(page, "asked &lt;b&gt;Ann&lt;/b&gt;</textarea>") != 1 || strings.Count(page, want) != 1 {
+			t.Errorf("%s: what was written is lost, or stands in another form", path)
+		}
+		b.clock.Move(time.Minute)
+	}
+}

@@ -178,9 +178,12 @@ func decisionText(d daemon.Detail) string {
 }
 
 func voteText(v daemon.Vote) string {
-	text := v.Voter + " rejected: " + v.Reason
+	text := v.Voter + " rejected"
 	if v.Approve {
 		text = v.Voter + " approved"
+	}
+	if v.Reason != "" {
+		text += ": " + v.Reason
 	}
 	return text + " (" + v.Method + ", " + local(v.At) + ")"
 }

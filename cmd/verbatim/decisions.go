@@ -77,9 +77,11 @@ func decisionCommand(s streams, what decision) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&b.Name, "as", "", "name of your account (default: asked for)")
+	why := "a comment, if you have one; the record keeps it"
 	if what.reasoned {
-		c.Flags().StringVar(&b.Reason, "reason", "", "why; the record keeps it")
+		why = "why; the record keeps it"
 	}
+	c.Flags().StringVar(&b.Reason, "reason", "", why)
 	return c
 }
 

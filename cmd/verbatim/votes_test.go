@@ -110,15 +110,27 @@ func TestASignedReasonIsShown(t *testing.T) {
 	v := ballot(false)
 	v.Reason = "paid last week"
 	line := append(server.Sign(approval.PayloadType, approval.VotePayload(v)).JSON(), '\n')
-	votes, err := checkVotes(line, []any{server.Public()[0]})
-	if err != nil || votes[0].Reason != v.Reason || votes[0].Vote != "reject" {
-		t.Fatalf("%+v, %v", votes, err)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range line {
-		changed := bytes.Clone(line)
-		changed[i] ^= 1
-		if votes, err := checkVotes(changed, []any{server.Public()[0]}); err == nil {
-			t.Fatalf("byte %d changed, and it verifies: %+v", i, votes)
+	pinned := []any{server.Public()[0], &key.PublicKey}
+	yes := ballot(true)
+	yes.Reason = "checked \"twice\"\n<by phone>"
+	for _, c := range []struct {
+		line []byte
+		want action.Vote
+	}{{line, v}, {signedByDevice(t, key, v), v}, {signedByDevice(t, key, yes), yes}} {
+		votes, err := checkVotes(c.line, pinned)
+		if err != nil || votes[0].Reason != c.want.Reason || (votes[0].Vote == "approve") != c.want.Approve {
+			t.Fatalf("%+v, %v", votes, err)
+		}
+		for i := range c.line {
+			changed := bytes.Clone(c.line)
+			changed[i] ^= 1
+			if votes, err := checkVotes(changed, pinned); err == nil {
+				t.Fatalf("byte %d changed, and it verifies: %+v", i, votes)
+			}
 		}
 	}
 }

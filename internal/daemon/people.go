@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -174,8 +175,12 @@ func (d *Daemon) vote(r *http.Request) (any, error) {
 	if why := d.whyNot(a); b.Approve && why != "" {
 		return nil, refuse(http.StatusConflict, why)
 	}
+	reason, readable := approval.Reason(b.Reason)
+	if !readable || !b.Approve && reason == "" {
+		return nil, refuse(http.StatusBadRequest, "a rejection needs a reason, and a reason has at most 500 plain characters; nothing was changed")
+	}
 	signed, err := d.cfg.Accounts.SignVote(r.Context(), b.Name, b.Password,
-		action.Vote{ActionID: a.ID, Approve: b.Approve, Reason: b.Reason, Digest: digest})
+		action.Vote{ActionID: a.ID, Approve: b.Approve, Reason: reason, Digest: digest})
 	if err != nil {
 		return nil, personRefusal(err)
 	}
