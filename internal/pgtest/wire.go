@@ -2,7 +2,9 @@ package pgtest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"net"
 	"strings"
 	"sync"
@@ -16,6 +18,8 @@ import (
 type Wire struct {
 	listener net.Listener
 	lost     atomic.Int64
+	trips    atomic.Int64
+	executes atomic.Int64
 
 	mu     sync.Mutex
 	server string
@@ -123,6 +127,24 @@ func (w *Wire) Lose(how Loss, n int) {
 // Lost is how many commits were lost.
 func (w *Wire) Lost() int64 { return w.lost.Load() }
 
+// Asked is how often clients waited for an answer, and how many statements
+// they had executed, as far as each message came through in one piece.
+func (w *Wire) Asked() (trips, statements int64) { return w.trips.Load(), w.executes.Load() }
+
+func (w *Wire) count(b []byte) {
+	for at := 0; at+5 <= len(b); at = behind(b, at) {
+		switch b[at] {
+		case 'S':
+			w.trips.Add(1)
+		case 'E':
+			w.executes.Add(1)
+		case 'Q':
+			w.trips.Add(1)
+			w.executes.Add(1)
+		}
+	}
+}
+
 // Split calls f when the first n statements of the next batch of more have
 // been sent to the server, and sends the others when f returns.
 func (w *Wire) Split(n int, f func()) {
@@ -225,6 +247,7 @@ func (w *Wire) flowing(l *link) bool {
 
 // send carries what the client says; false ends the link.
 func (w *Wire) send(l *link, b []byte) bool {
+	w.count(b)
 	how, lose := w.losing(b)
 	switch {
 	case lose && how == LoseCommit:
@@ -252,13 +275,33 @@ func (w *Wire) send(l *link, b []byte) bool {
 func (w *Wire) losing(b []byte) (Loss, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.left == 0 || !bytes.Contains(b, []byte("COMMIT\x00")) {
+	if w.left == 0 || !commits(b) {
 		return 0, false
 	}
 	w.left--
 	w.lost.Add(1)
 	w.cut = w.cut || w.how == LoseAll
 	return w.how, true
+}
+
+// commits reports whether messages ask for the end of a transaction: in words,
+// or by the name that the driver gives the statement.
+func commits(b []byte) bool {
+	for at := 0; at+5 <= len(b); at = behind(b, at) {
+		body := b[at+5 : min(len(b), behind(b, at))]
+		if b[at] == 'Q' && bytes.Equal(body, []byte("COMMIT\x00")) || b[at] == 'B' && bytes.Contains(body, []byte(commitName())) {
+			return true
+		}
+	}
+	return false
+}
+
+// behind is where the message at a place ends.
+func behind(b []byte, at int) int { return at + 1 + int(binary.BigEndian.Uint32(b[at+1:])) }
+
+func commitName() string {
+	digest := sha256.Sum256([]byte("COMMIT"))
+	return "\x00stmtcache_" + hex.EncodeToString(digest[:24]) + "\x00"
 }
 
 // splitting cuts the messages of a batch behind one of its Executes.
@@ -270,7 +313,7 @@ func (w *Wire) splitting(b []byte) (first, rest []byte, between func()) {
 	}
 	executes, cut := 0, 0
 	for at := 0; at+5 <= len(b); {
-		end := at + 1 + int(binary.BigEndian.Uint32(b[at+1:]))
+		end := behind(b, at)
 		if b[at] == 'E' {
 			if executes++; executes == w.behind {
 				cut = end

@@ -42,8 +42,8 @@ func (c *compound) write(sql string, args []any) {
 	c.text.WriteString(sql)
 }
 
-// recordOf ends a statement with the record of the change. Where it was made,
-// the transaction's number tells.
+// recordOf ends a statement with the record of the change. Where there was no
+// change to record, the statement fails, and with it the transaction.
 func (t *tx) recordOf(c *compound, r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error) {
 	e, body, err := t.newEntry(r, f, s)
 	if err != nil {
@@ -52,6 +52,6 @@ func (t *tx) recordOf(c *compound, r audit.Record, f verbs.Facts, s verbs.Secret
 	c.with("e", `INSERT INTO event (id, at, tenant, event, action_id, body)
 		SELECT ?::text, ?::bigint, ?::text, ?::text, ?::text, ?::bytea FROM a RETURNING place`, e.ID, e.At, e.Tenant, e.Event, e.Action, body)
 	c.with("s", "INSERT INTO salt (place, salt) SELECT place, ?::bytea FROM e", e.Salt[:])
-	c.write(" INSERT INTO unnumbered (place) SELECT place FROM e RETURNING pg_current_xact_id()::text::bigint", nil)
-	return ask(func(cur *cursor) error { t.xid = cur.int(); return nil }, c.text.String(), c.args...), nil
+	c.write(" INSERT INTO unnumbered (place) SELECT (SELECT place FROM e)", nil)
+	return do(c.text.String(), c.args...), nil
 }

@@ -27,6 +27,8 @@ type step struct {
 	args []any
 	row  func(*cursor) error // nil where the statement returns no rows
 	n    *int64              // where to put how many rows it changed; may be nil
+	tag  *string             // where to put what the server says that it did; may be nil
+	fail func(error) error   // what its failure means; may be nil
 }
 
 func do(sql string, args ...any) step { return step{sql: sql, args: args} }
@@ -57,6 +59,9 @@ func (c *conn) run(steps ...step) error {
 			err = s.read(rows)
 		}
 		if err != nil {
+			if s.fail != nil {
+				err = s.fail(err)
+			}
 			return errors.Join(err, results.Close())
 		}
 	}
@@ -80,6 +85,9 @@ func (s step) read(rows pgx.Rows) error {
 	rows.Close()
 	if s.n != nil {
 		*s.n = rows.CommandTag().RowsAffected()
+	}
+	if s.tag != nil {
+		*s.tag = rows.CommandTag().String()
 	}
 	return rows.Err()
 }

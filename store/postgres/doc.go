@@ -9,11 +9,12 @@
 //
 // Each verb is one transaction (READ COMMITTED) on the primary. It locks the
 // row that it moves, compares state and fence again in the UPDATE, and relies
-// on unique keys where there is no row yet. Locks are taken in one order: key,
-// action, accounts, then rules and stops. What certainly did not commit is
-// tried again; a commit whose answer was lost is looked up by the random id of
-// its record on a new connection, and a commit point that cannot be told is
-// never run.
+// on unique keys where there is no row yet. Locks are taken in one order:
+// key, action, accounts, then rules and stops. The last statement of a verb
+// travels with its COMMIT; the number of the transaction is known before
+// that. What certainly did not commit is tried again; a commit whose answer
+// was lost is looked up by the random id of its record on a new connection,
+// and a commit point that cannot be told is never run.
 //
 // It promises that a row and its audit record are on the disk (and on a
 // synchronous standby, where one is demanded) before a verb answers, that time

@@ -81,9 +81,9 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 		if !note {
 			return nil
 		}
-		if _, err := t.exec("UPDATE action SET caller_gone = TRUE, updated_at = $1 WHERE id = $2", t.now(), id); err != nil {
-			return fmt.Errorf("note that the caller left: %w", err)
-		}
+		gone := do("UPDATE action SET caller_gone = TRUE, updated_at = $1 WHERE id = $2", t.now(), id)
+		gone.fail = func(err error) error { return fmt.Errorf("note that the caller left: %w", err) }
+		t.last(gone)
 		return t.record(r, nil, nil)
 	})
 }

@@ -54,7 +54,12 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 	}
 	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
 		stopped := int64(0)
-		if err := t.run(do(lockGates), stoppedStep(a, &stopped)); err != nil {
+		t.timeAsked()
+		if err := t.run(do(lockGates), ask(func(cur *cursor) error {
+			t.hear(cur)
+			stopped = cur.int()
+			return nil
+		}, "SELECT "+beginColumns+", (SELECT count(*) FROM stop WHERE "+covering+") FROM time_floor", a.Tenant, a.Agent, a.Tool)); err != nil {
 			return action.Action{}, err
 		}
 		if stopped > 0 {
@@ -178,7 +183,7 @@ func (t *tx) questions(p *prospect) []step {
 	}
 	t.timeAsked()
 	steps = append(steps, ask(func(cur *cursor) error {
-		t.setTime(cur.int(), cur.int())
+		t.hear(cur)
 		p.seq, p.twins, p.doubts, p.stopped = cur.int(), cur.int(), cur.int(), cur.int()
 		digest, epoch := cur.digest(), cur.int()
 		p.version = verbs.Version(digest, epoch)
@@ -194,7 +199,7 @@ func (t *tx) questions(p *prospect) []step {
 // keep the answers true: the time, its number, whether its id is taken,
 // whether a row like it is uncertain and, where it is to begin, whether it is
 // stopped and under which policy.
-const questionSQL = "SELECT " + clockColumns + `, nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $5),
+const questionSQL = "SELECT " + beginColumns + `, nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $5),
 	(SELECT count(*) FROM action a WHERE $6::boolean AND ` + doubtful + `),
 	(SELECT count(*) FROM stop WHERE $7::boolean AND tenant IN ('', $1) AND agent IN ('', $8) AND tool IN ('', $9)),
 	(SELECT digest FROM policy_epoch WHERE tenant = $1 AND tool = $9), (SELECT epoch FROM policy_epoch WHERE tenant = $1 AND tool = $9)
@@ -242,14 +247,14 @@ func (t *tx) insert(p prospect, payload sealed) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	err = t.run(all)
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == uniqueViolation && refused.TableName == "action" {
-		return a, action.ErrState // another row got the same id meanwhile
+	all.fail = func(err error) error {
+		var of *pgconn.PgError
+		if errors.As(err, &of) && of.Code == uniqueViolation && of.TableName == "action" {
+			return fmt.Errorf("%w: %w", action.ErrState, err) // another row got the same id meanwhile
+		}
+		return fmt.Errorf("insert action: %w", err)
 	}
-	if err != nil {
-		return action.Action{}, fmt.Errorf("insert action: %w", err)
-	}
+	t.last(all)
 	a.Leaf = t.leaf
 	return a, nil
 }
@@ -294,5 +299,8 @@ func versionStep(tenant, tool string, out *string) step {
 
 func stoppedStep(a action.Action, out *int64) step {
 	return ask(func(cur *cursor) error { *out = cur.int(); return nil },
-		"SELECT count(*) FROM stop WHERE tenant IN ('', $1) AND agent IN ('', $2) AND tool IN ('', $3)", a.Tenant, a.Agent, a.Tool)
+		"SELECT count(*) FROM stop WHERE "+covering, a.Tenant, a.Agent, a.Tool)
 }
+
+// covering finds the stops of a tenant, an agent and a tool.
+const covering = "tenant IN ('', $1) AND agent IN ('', $2) AND tool IN ('', $3)"

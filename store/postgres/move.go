@@ -17,7 +17,8 @@ const saveSQL = `UPDATE action SET state = $1, fence = $2, lease_until = $3, att
 // carry takes a row over one edge of the state table by compare-and-swap on
 // state and fence, with all that goes with it: the output of the tool, the end
 // of the attempt, and the record. It returns the row as it then is; ErrState
-// comes with the row as it was. The row is locked.
+// comes with the row as it was. The row is locked: should it have moved all
+// the same, the transaction fails.
 func (t *tx) carry(row action.Action, m verbs.Move) (action.Action, error) {
 	return t.carryWith(row, m, func(*compound) {})
 }
@@ -47,14 +48,13 @@ func (t *tx) carryWith(row action.Action, m verbs.Move, add func(*compound)) (ac
 	if err != nil {
 		return action.Action{}, err
 	}
-	t.xid = 0
-	if err := t.run(append(t.settleLimits(to), moved)...); err != nil {
-		return action.Action{}, fmt.Errorf("move action to %s: %w", to.State, err)
-	}
-	if t.xid == 0 {
-		return row, action.ErrState
-	}
+	moved.fail = func(err error) error { return fmt.Errorf("move action to %s: %w", to.State, err) }
 	to.Leaf = t.leaf
+	limits := t.settleLimits(to)
+	t.last(append(limits, moved)...)
+	if len(limits) > 0 { // it may have to wait for others, which the end of a transaction should not
+		return to, t.run()
+	}
 	return to, nil
 }
 

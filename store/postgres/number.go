@@ -33,10 +33,9 @@ func (t *tx) entry(r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error)
 	if err != nil {
 		return step{}, err
 	}
-	return ask(func(cur *cursor) error { t.xid = cur.int(); return nil },
-		`WITH e AS (INSERT INTO event (id, at, tenant, event, action_id, body) VALUES ($1, $2, $3, $4, $5, $6) RETURNING place),
+	return do(`WITH e AS (INSERT INTO event (id, at, tenant, event, action_id, body) VALUES ($1, $2, $3, $4, $5, $6) RETURNING place),
 			s AS (INSERT INTO salt (place, salt) SELECT place, $7 FROM e)
-		INSERT INTO unnumbered (place) SELECT place FROM e RETURNING pg_current_xact_id()::text::bigint`,
+		INSERT INTO unnumbered (place) SELECT place FROM e`,
 		e.ID, e.At, e.Tenant, e.Event, e.Action, body, e.Salt[:]), nil
 }
 
@@ -44,12 +43,11 @@ func (t *tx) entry(r audit.Record, f verbs.Facts, s verbs.Secrets) (step, error)
 // whole verb fails.
 func (t *tx) record(r audit.Record, f verbs.Facts, s verbs.Secrets) error {
 	e, err := t.entry(r, f, s)
-	if err == nil {
-		err = t.run(e)
-	}
 	if err != nil {
 		return fmt.Errorf("record %s: %w", r.Event, err)
 	}
+	e.fail = func(err error) error { return fmt.Errorf("record %s: %w", r.Event, err) }
+	t.last(e)
 	return nil
 }
 

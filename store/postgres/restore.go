@@ -160,7 +160,7 @@ func (m *mover) restored() (r Restoration, err error) {
 			return r, err
 		}
 	}
-	return r, nil
+	return r, t.run()
 }
 
 func (t *tx) numberAll(*Restoration) error {

@@ -106,7 +106,7 @@ func (t *tx) lock(id string) (action.Action, error) {
 	var rows []action.Action
 	found, reserved := false, int64(0)
 	t.timeAsked()
-	hold := ask(func(cur *cursor) error { found = true; t.setTime(cur.int(), cur.int()); return nil }, holdSQL, id)
+	hold := ask(func(cur *cursor) error { found = true; t.hear(cur); return nil }, holdSQL, id)
 	// Two statements: only what a statement begins after the lock is sure to
 	// be what the last holder left. A row that came between the two is seen by
 	// the second and locked by neither, so it is not there yet.
@@ -125,7 +125,7 @@ func (t *tx) lock(id string) (action.Action, error) {
 }
 
 const (
-	holdSQL = "SELECT " + clockColumns + " FROM action, time_floor WHERE action.id = $1 FOR UPDATE OF action"
+	holdSQL = "SELECT " + beginColumns + " FROM action, time_floor WHERE action.id = $1 FOR UPDATE OF action"
 	heldSQL = "SELECT " + columns + ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved')" + fromAction + "WHERE a.id = $1"
 )
 

@@ -93,6 +93,11 @@ func (s *Store) barrier(c *conn, here *session) error {
 const (
 	clockSQL     = "SELECT " + clockColumns + " FROM time_floor"
 	clockColumns = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000, time_floor.at"
+
+	// A transaction asks for its number too, before it does anything that
+	// must be looked for if the answer to its commit is lost.
+	beginSQL     = "SELECT " + beginColumns + " FROM time_floor"
+	beginColumns = clockColumns + ", pg_current_xact_id()::text::bigint"
 )
 
 // grain is how far the stored floor may lie behind: raising it with every

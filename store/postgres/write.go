@@ -39,7 +39,7 @@ type tx struct {
 	settling bool      // it passes the commit point of a run
 	token    string    // id of the last record written
 	leaf     []byte    // that record, without its number
-	xid      int64     // of the transaction, once it has written a record
+	xid      int64     // of the transaction; zero until the database has told it
 
 	unreserved string // id of a locked row that holds nothing of any limit
 }
@@ -125,7 +125,7 @@ func (s *Store) attempt(ctx context.Context, wait bool, fn func(*tx) error) erro
 	t := &tx{conn: &conn{ctx: ctx, db: p.Conn()}, store: s, session: sessionOf(p.Conn().PgConn())}
 	t.begin(wait)
 	err = fn(t)
-	if err = errors.Join(t.failed, err); err == nil && len(t.ahead) > 0 {
+	if err = errors.Join(t.failed, err); err == nil && t.xid == 0 {
 		err = t.run()
 	}
 	if err != nil {
@@ -143,11 +143,17 @@ func (t *tx) undo(p *pgxpool.Conn, err error) error {
 		}
 		return err
 	}
+	if p.Conn().PgConn().TxStatus() == noTransaction {
+		return err
+	}
 	if _, undo := t.db.Exec(t.ctx, "ROLLBACK"); undo != nil {
 		_ = t.db.Close(t.ctx)
 	}
 	return err
 }
+
+// noTransaction is how the server says that it has none open.
+const noTransaction = 'I'
 
 // errDropped marks what did not happen because its connection was lost.
 var errDropped = errors.New("the connection was lost")
@@ -159,13 +165,20 @@ func (t *tx) begin(wait bool) {
 	if !wait {
 		t.ahead = append(t.ahead, do("SET LOCAL synchronous_commit = off"))
 	}
-	t.ahead = append(t.ahead, ask(func(cur *cursor) error { t.setTime(cur.int(), cur.int()); return nil }, clockSQL))
+	t.ahead = append(t.ahead, ask(func(cur *cursor) error { t.hear(cur); return nil }, beginSQL))
+}
+
+// hear reads what beginColumns ask for.
+func (t *tx) hear(cur *cursor) {
+	clock, floor := cur.int(), cur.int()
+	t.xid = cur.int()
+	t.setTime(clock, floor)
 }
 
 // timeAsked is for statements that ask for the time themselves: no other one
 // is needed where none has been sent.
 func (t *tx) timeAsked() {
-	if last := len(t.ahead) - 1; last >= 0 && t.ahead[last].sql == clockSQL {
+	if last := len(t.ahead) - 1; last >= 0 && t.ahead[last].sql == beginSQL {
 		t.ahead = t.ahead[:last]
 	}
 }
@@ -182,22 +195,37 @@ func (t *tx) now() time.Time {
 	return t.time
 }
 
-// commit asks for the end of the transaction and finds out where the answer
-// is lost or in doubt.
+// last has steps sent with the end of the transaction, or with whatever is
+// sent before it. Until then nobody knows that they succeeded.
+func (t *tx) last(steps ...step) { t.ahead = append(t.ahead, steps...) }
+
+// commit sends what is left to be sent together with the end of the
+// transaction, and finds out where the answer is lost or in doubt.
 func (t *tx) commit(ctx context.Context, p *pgxpool.Conn) error {
+	before := t.ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
-	tag, err := t.db.Exec(ctx, "COMMIT")
-	var refused *pgconn.PgError
+	t.ctx = ctx
+	tag := ""
+	err := t.run(step{sql: "COMMIT", tag: &tag})
+	sure := !t.session.warned.Load() && !p.Conn().IsClosed()
 	switch {
-	case err == nil && tag.String() != "COMMIT":
+	case err == nil && tag != "COMMIT":
 		return fmt.Errorf("the database answered %s to COMMIT", tag)
-	case err == nil && !t.session.warned.Load():
+	case err == nil && sure:
 		return nil
-	case errors.As(err, &refused) && refused.Severity == "ERROR" && !t.session.warned.Load():
-		return err // it is undone
+	case sure && refused(err):
+		t.ctx = before
+		return t.undo(p, err)
 	}
 	_ = t.db.Close(ctx) // the answer, if it comes, is not for the next user
 	p.Release()
 	return t.settle(context.WithoutCancel(ctx), err)
+}
+
+// refused reports whether the server said that a statement failed, so that it
+// did not commit: it skips all that was sent behind a failure.
+func refused(err error) bool {
+	var of *pgconn.PgError
+	return errors.As(err, &of) && of.SeverityUnlocalized == "ERROR"
 }
