@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"time"
 
@@ -120,7 +119,7 @@ type site struct {
 	diff     PolicyDiff
 	provider Provider // nil: there is none
 	tenant   string   // of those who come from it
-	pages    map[string]*template.Template
+	pages    pages
 
 	reads    reads        // of whoever is answered; the zero reads are English, in UTC
 	passkeys passkey.Site // the zero Site where the origin cannot have any
@@ -141,13 +140,10 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, verify: c.Verify, diff: c.Diff, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32)}
+	s := &site{gate: c.Gate, people: c.People, tools: c.Tools, origin: at, once: &once{}, verify: c.Verify, diff: c.Diff, provider: c.Provider, tenant: c.Tenant, now: c.Now, key: make([]byte, 32), pages: newPages()}
 	rand.Read(s.key)
 	if valid, err := passkey.NewSite(c.Origin); err == nil { // else people vote with passwords
 		s.passkeys = valid
-	}
-	if s.pages, err = s.parsePages(); err != nil {
-		return nil, fmt.Errorf("parse pages: %w", err)
 	}
 	return s.handler()
 }

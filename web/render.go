@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/web/display"
@@ -43,18 +44,21 @@ func (s *site) static(w http.ResponseWriter, r *http.Request, v visit) {
 var pageNames = []string{"login", "setup", "message", "inbox", "history", "proposal", "records", "record", "timeline", "account", "reading", "operate", "overview", "policy",
 	"batch", "people", "person", "join", "joining", "allow", "grant", "grants"}
 
-func (s *site) parsePages() (map[string]*template.Template, error) {
-	pages := map[string]*template.Template{}
-	functions := template.FuncMap{"vis": display.Text, "pair": pair}
+// pages are the templates by name. Each is parsed when it is first shown: all of
+// them parsed are two thirds of what a daemon holds that nobody looks at.
+type pages map[string]func() (*template.Template, error)
+
+func newPages() pages {
+	all := pages{}
 	for _, name := range pageNames {
-		page, err := template.New("layout.html").Funcs(functions).
-			ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html")
-		if err != nil {
-			return nil, err
-		}
-		pages[name] = page
+		all[name] = sync.OnceValues(func() (*template.Template, error) { return parsePage(name) })
 	}
-	return pages, nil
+	return all
+}
+
+func parsePage(name string) (*template.Template, error) {
+	return template.New("layout.html").Funcs(template.FuncMap{"vis": display.Text, "pair": pair}).
+		ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html")
 }
 
 // pair hands two values to a part of a page.
@@ -84,7 +88,11 @@ func (s *site) base(v visit, title, nav string) base {
 // render writes a page only when it is whole.
 func (s *site) render(w http.ResponseWriter, status int, name string, data any) {
 	var page bytes.Buffer
-	if err := s.pages[name].Execute(&page, data); err != nil {
+	t, err := s.pages[name]()
+	if err == nil {
+		err = t.Execute(&page, data)
+	}
+	if err != nil {
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
 		return
 	}

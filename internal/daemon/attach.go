@@ -140,6 +140,7 @@ func (d *Daemon) attach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer up.Stop()
+	d.stir()
 	d.pipe(w, id, up)
 }
 

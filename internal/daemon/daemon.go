@@ -75,8 +75,9 @@ type Daemon struct {
 	stop    context.CancelFunc
 
 	draining atomic.Bool
-	touched  atomic.Int64 // when somebody last asked for something, Unix nanoseconds
-	creating sync.Mutex   // one account is made at a time: only the first needs no login
+	touched  atomic.Int64  // when somebody last asked for something, Unix nanoseconds
+	stirred  chan struct{} // something was started; see giveBack
+	creating sync.Mutex    // one account is made at a time: only the first needs no login
 }
 
 // endGrace bounds how long an ending daemon waits for runs.
@@ -85,7 +86,7 @@ const endGrace = 10 * time.Second
 // Run serves a home until ctx ends, somebody asks it to stop, or it has been
 // idle. The caller closes the store and frees the lock afterwards.
 func Run(ctx context.Context, lock *Lock, cfg Config) error {
-	d := &Daemon{cfg: cfg, lock: lock, log: cfg.Log, attached: newAttachments()}
+	d := &Daemon{cfg: cfg, lock: lock, log: cfg.Log, attached: newAttachments(), stirred: make(chan struct{}, 1)}
 	d.serving, d.stop = context.WithCancel(ctx)
 	defer d.stop()
 	d.touch()
@@ -158,6 +159,7 @@ func (d *Daemon) serve(control net.Listener, page []net.Listener, clients, metri
 		d.cfg.Ready(d.state)
 	}
 	go d.watch()
+	go d.giveBack()
 	sequenced := make(chan struct{})
 	go d.sequence(sequenced)
 	handed := d.hand()

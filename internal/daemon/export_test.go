@@ -22,3 +22,8 @@ const (
 	MaxNotes      = maxNotes
 	MaxSocketPath = maxSocketPath
 )
+
+// Settle is the rhythm in which memory is given back.
+func Settle(end, stirred <-chan struct{}, collect func(), give func() bool) {
+	settle(end, stirred, collect, give)
+}

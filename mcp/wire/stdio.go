@@ -20,9 +20,13 @@ type Reader struct {
 	large  *finder // of a frame that is being thrown away
 }
 
+// readAhead is how much is read at once, in bytes. Most frames are smaller, and
+// each stream of a gateway has a buffer of this size for as long as it lives.
+const readAhead = 16 << 10
+
 // NewReader returns a Reader of r.
 func NewReader(r io.Reader, limits Limits) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, 64<<10), limits: limits}
+	return &Reader{in: bufio.NewReaderSize(r, readAhead), limits: limits}
 }
 
 // Read returns the next message. Blank lines are passed over. An [*Error] is
