@@ -161,7 +161,7 @@ func (c *Checker) standing(w Warrant, e Expect) Verdict {
 		return OtherAttempt
 	case w.IssuedAt.After(now.Add(earliest)):
 		return NotYet
-	case !now.Add(c.cfg.Skew).Before(w.SendBy):
+	case c.late(w):
 		return Late
 	default:
 		return OK
@@ -189,7 +189,7 @@ func (c *Checker) use(ctx context.Context, w Warrant) Verdict {
 		if !standing {
 			return Replayed
 		}
-		if !c.cfg.Now().Add(c.cfg.Skew).Before(w.SendBy) { // asking took too long
+		if c.late(w) { // asking took too long
 			return Late
 		}
 	}
@@ -197,8 +197,14 @@ func (c *Checker) use(ctx context.Context, w Warrant) Verdict {
 	if err != nil {
 		return Unavailable
 	}
+	if v == OK && c.late(w) { // remembering took too long: used up, and not run
+		return Late
+	}
 	return v
 }
+
+// late: the send deadline has come.
+func (c *Checker) late(w Warrant) bool { return !c.cfg.Now().Add(c.cfg.Skew).Before(w.SendBy) }
 
 // Header is the HTTP header that carries a warrant: the envelope in base64url
 // without padding (RFC 4648 §5).

@@ -101,6 +101,7 @@ func closed() []Closed {
 	return []Closed{
 		{"audit", []string{"canon", "keys"}, verifiable},
 		{"warrant", []string{"canon", "keys"}, verifiable},
+		{"warrant/uses", []string{"warrant"}, verifiable},
 		{"canon", nil, "everything stands on it"},
 		{"internal/permit", nil, "a permit is plain data"},
 		{"action", []string{"canon", "snapshot"}, "vocabulary lies below the steps that share it"},
