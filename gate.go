@@ -164,7 +164,7 @@ func (g *Gate) Call(ctx context.Context, s Session, c Call) (Outcome, error) {
 	g.observing(s, &c, action.KindCall)
 	o, err := g.walk(ctx, s, c)
 	g.observed(ctx, c.walked, o, err)
-	return g.deliver(g.promise(ctx, s, o, err), err)
+	return g.deliver(g.promise(ctx, s, g.credited(ctx, s.Tenant, o), err), err)
 }
 
 // walk is the decision cycle of one call. docs/decision-cycle.md tells it in

@@ -93,6 +93,20 @@ func (g *Gate) CoveredBy(ctx context.Context, tenant, id string) (action.Standin
 	return g.cfg.Store.CoveredBy(ctx, tenant, id)
 }
 
+// credited names the standing grant that approved what an outcome is about. It
+// tells, and decides nothing: where the store fails, none is named.
+func (g *Gate) credited(ctx context.Context, tenant string, o Outcome) Outcome {
+	if !o.asked {
+		return o
+	}
+	grant, err := g.CoveredBy(context.WithoutCancel(ctx), tenant, o.ActionID)
+	if err != nil && !errors.Is(err, action.ErrNotFound) {
+		g.log.Error("the standing grant of an action could not be looked up", "action", o.ActionID, "error", err)
+	}
+	o.Standing = grant.ID
+	return o
+}
+
 // reconsider looks at what waits already: a grant made on the first of five
 // calls is for the other four, too. What fails here waits for people as before.
 func (g *Gate) reconsider(ctx context.Context, grant action.StandingGrant) {

@@ -44,6 +44,7 @@ type Outcome struct {
 	Violations canon.Violations // for invalid_arguments
 	Member     string           // what differs: approval_mismatch, approval_stale, target_changed
 	ExpiresAt  time.Time        // for approval_required: when waiting ends
+	Standing   string           // id of the standing grant that approved it in the place of votes
 
 	// Receipt is the signed promise that the record of this outcome is in the
 	// log, a DSSE envelope (docs/spec/log.md); nil where there is no record of
@@ -52,7 +53,8 @@ type Outcome struct {
 
 	Mode policy.ResultMode // how the caller wants it delivered
 
-	read bool // of a read that ran: it has no row
+	read  bool // of a read that ran: it has no row
+	asked bool // people were asked, and it may be that a standing grant answered
 }
 
 // Err returns the typed error of the outcome; nil where the call ran.
@@ -111,6 +113,7 @@ type envelopeData struct {
 	Replayed     bool             `json:"replayed,omitempty"`
 	Joined       bool             `json:"joined,omitempty"`
 	ExpiresAt    string           `json:"expiresAt,omitempty"`
+	Standing     string           `json:"standingGrant,omitempty"`
 	Output       json.RawMessage  `json:"output,omitempty"`
 }
 
@@ -123,7 +126,7 @@ func (o Outcome) Envelope() []byte {
 	e := envelope{Status: o.Status, Code: o.Code, PublicReason: o.PublicReason, Data: envelopeData{
 		Tool: o.Tool, ActionID: o.ActionID, State: o.State, ProposalHash: o.ProposalHash,
 		Stage: o.Stage, Member: o.Member, Violations: o.Violations, Evidence: o.Evidence,
-		Replayed: o.Replayed, Joined: o.Joined}}
+		Replayed: o.Replayed, Joined: o.Joined, Standing: o.Standing}}
 	if o.Status == StatusDenied {
 		e.Class = ClassForbidden
 	}

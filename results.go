@@ -14,6 +14,7 @@ func outcomeOf(a action.Action) Outcome {
 	if a.State == action.PendingApproval && a.Terms != nil {
 		o.ExpiresAt = a.Terms.PendingUntil
 	}
+	o.asked = a.Terms != nil && !a.HighImpact && a.Kind == action.KindCall && a.State != action.PendingApproval
 	if a.Result != nil {
 		o.Output, o.IsError, o.Evidence = a.Result.Output, a.Result.IsError, a.Result.Evidence
 	}

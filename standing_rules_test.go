@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,6 +64,12 @@ func TestAStandingGrantRunsCallsLikeItsSource(t *testing.T) {
 	want(t, s.call(`{"amount":2}`), verbatim.StatusOK, verbatim.CodeOK)
 	want(t, s.call(`{"amount":3}`), verbatim.StatusApprovalRequired, verbatim.CodeApprovalRequired) // used up
 	s.runs(3)
+	if o.Standing != g.ID || !strings.Contains(string(o.Envelope()), `"standingGrant":"`+g.ID+`"`) {
+		t.Errorf("the caller is not told what covered it: %+v", o)
+	}
+	if stored, err := s.Gate.Stored(t.Context(), "acme", o.ActionID); err != nil || stored.Standing != g.ID {
+		t.Errorf("nor when it asks again: %+v, %v", stored, err)
+	}
 	by, err := s.Gate.CoveredBy(t.Context(), "acme", o.ActionID)
 	if err != nil || by.ID != g.ID || by.Uses != 3 {
 		t.Fatalf("covered by %+v, %v", by, err)

@@ -17,7 +17,7 @@ func (g *Gate) Stored(ctx context.Context, tenant, id string) (Outcome, error) {
 	}
 	o := outcomeOf(a)
 	o.Replayed = true
-	return g.promise(ctx, Session{Tenant: tenant}, o, nil), nil
+	return g.promise(ctx, Session{Tenant: tenant}, g.credited(ctx, tenant, o), nil), nil
 }
 
 // Receipts signs the promise of each record of an action, newest first: DSSE

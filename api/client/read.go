@@ -170,7 +170,7 @@ func (o object) outcome(output []byte) verbatim.Outcome {
 		State: data.state("state", false), ProposalHash: data.text("proposalHash", false), Output: output,
 		Evidence: data.text("evidence", false), Replayed: data.flag("replayed", false), Joined: data.flag("joined", false),
 		Stage: data.text("stage", false), Violations: data.violations("violations"), Member: data.text("member", false),
-		ExpiresAt: data.time("expiresAt", false)}
+		ExpiresAt: data.time("expiresAt", false), Standing: data.text("standingGrant", false)}
 	if !known(statuses(), out.Status) {
 		o.wrong("status", "a status")
 	}

@@ -50,6 +50,7 @@ A call that did not run is answered with this object: over MCP as ´structuredCo
 | ´data.member´ | what differs, for ´approval_mismatch´, ´approval_stale´ and ´target_changed´; which limit, for ´limit_exceeded´ and ´limit_uncountable´; what is frozen, for ´stopped´ |
 | ´data.evidence´ | of a failure: ´proved´ or ´reported´ |
 | ´data.replayed´, ´data.joined´ | the answer of an earlier run; of another call of the same action |
+| ´data.standingGrant´ | id of the [standing grant](policy.md#standing-grants) that approved it in the place of votes |
 | ´data.expiresAt´ | when waiting ends, RFC 3339 |
 | ´data.output´ | what the tool answered, where that is known |
 
