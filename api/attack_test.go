@@ -134,19 +134,3 @@ func TestActionsOfOthersDoNotExist(t *testing.T) {
 		t.Errorf("these ran: %v", w.seen())
 	}
 }
-
-func FuzzBodies(f *testing.F) {
-	for _, seed := range []string{"", "{}", "[", bodyOf("up.note", `{"text":"a"}`), bodyOf("up.pay", `{"text":"a"}`, "waitSeconds", "0"),
-		bodyOf("up.none", "{", "approval", `"x"`, "supersedes", `"y"`), `{"toolName":"up.read","arguments":"{\"text\":\"\\u0000\"}"}`} {
-		f.Add(seed, "k")
-	}
-	w := newWorld(f)
-	f.Fuzz(func(t *testing.T, body, key string) {
-		for _, path := range []string{"/v1/explain", "/v1/call"} {
-			got := w.with(t).ask("maria", http.MethodPost, path, body, "Idempotency-Key", key)
-			if got.status >= 500 && got.at("/code") != "tool_not_run" && !got.gone {
-				t.Errorf("%s: %d %s", path, got.status, got.text)
-			}
-		}
-	})
-}
