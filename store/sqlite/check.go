@@ -133,7 +133,7 @@ func freshSchema(steps []migration) (out map[string]string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	c := &conn{db: db, stmts: map[string]*stmt{}}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := db.Exec(versionTable); err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 	if err != nil {
 		return action.Action{}, err
 	}
-	payload, err := s.seal(a)
+	fresh, err := s.fresh(a, start)
 	if err != nil {
 		return action.Action{}, err
 	}
@@ -85,15 +85,16 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		}
 		a := a
 		a.LeaseUntil = t.now.Add(start.Lease)
-		out, err := t.begin(a, payload, start.Limits)
+		fresh.entry.Lease(a.LeaseUntil)
+		out, err := t.begin(a, fresh)
 		if err != nil {
 			return out, err
 		}
 		if err := t.reserve(out, start); err != nil {
 			return a, err
 		}
-		t.began(out, t.seq, payload.box)
-		return out, t.attemptOf(t.seq, out, start.Server)
+		t.began(out, t.seq, fresh.box)
+		return out, nil
 	})
 }
 
@@ -148,17 +149,9 @@ func (t *tx) consume(row action.Action) error {
 }
 
 func (t *tx) attempt(a action.Action, server canon.Digest) error {
-	seq, err := t.number("SELECT seq FROM action WHERE id = ?", a.ID)
-	if err != nil {
-		return fmt.Errorf("insert attempt: %w", err)
-	}
-	return t.attemptOf(seq, a, server)
-}
-
-// attemptOf is attempt for a row whose number is known.
-func (t *tx) attemptOf(seq int64, a action.Action, server canon.Digest) error {
-	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server) VALUES (?, ?, ?, ?, ?, ?)`,
-		seq, a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now, server); err != nil {
+	if _, err := t.exec(`INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server)
+		SELECT seq, ?, ?, ?, ?, ? FROM action WHERE id = ?`,
+		a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), t.now, server, a.ID); err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
 	return nil

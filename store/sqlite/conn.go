@@ -15,7 +15,16 @@ import (
 // at a time.
 type conn struct {
 	db    *sqlite3.Conn
-	stmts map[string]*sqlite3.Stmt
+	stmts map[string]*stmt
+}
+
+// stmt is a prepared statement with the texts that were bound to it last: most
+// of them are the same from one use to the next, and stay bound
+// (sqlite.org/c3ref/reset.html).
+type stmt struct {
+	*sqlite3.Stmt
+	texts []string
+	known []bool
 }
 
 func (c *conn) close() error {
@@ -29,18 +38,35 @@ func (c *conn) close() error {
 func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
 	s := c.stmts[sql]
 	if s == nil {
-		var err error
-		if s, _, err = c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT); err != nil {
+		db, _, err := c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
+		if err != nil {
 			return nil, fmt.Errorf("prepare statement: %w", err)
 		}
+		s = &stmt{Stmt: db, texts: make([]string, len(args)), known: make([]bool, len(args))}
 		c.stmts[sql] = s
 	}
 	for i, arg := range args {
-		if err := bind(s, i+1, arg); err != nil {
+		if err := s.bind(i, arg); err != nil {
 			return nil, fmt.Errorf("bind parameter %d: %w", i+1, err)
 		}
 	}
-	return s, nil
+	return s.Stmt, nil
+}
+
+// maxBound is the longest text that is remembered as bound, in bytes.
+const maxBound = 256
+
+func (s *stmt) bind(i int, arg any) error {
+	text, is := arg.(string)
+	if is && s.known[i] && s.texts[i] == text {
+		return nil
+	}
+	s.known[i] = false
+	err := bind(s.Stmt, i+1, arg)
+	if err == nil && is && len(text) <= maxBound {
+		s.known[i], s.texts[i] = true, text
+	}
+	return err
 }
 
 // exec runs a statement that returns no rows and says how many it changed.

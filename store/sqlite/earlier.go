@@ -20,7 +20,7 @@ func (s *Store) Earlier(ctx context.Context, a action.Action) (e action.Earlier,
 		if e.Same, err = series(c, succeededBefore+"tenant = ? AND principal = ? AND fingerprint = ?", a.ID, a.Tenant, a.Principal, a.Fingerprint); err != nil {
 			return err
 		}
-		n, err := c.number("SELECT count(*) FROM action WHERE state = 'uncertain' AND id <> ? AND +tenant = ? AND tool = ? AND targets = ?",
+		n, err := c.number("SELECT count(*) FROM action WHERE state = 'uncertain' AND "+flying+" AND id <> ? AND +tenant = ? AND tool = ? AND targets = ?",
 			a.ID, a.Tenant, a.Tool, targets)
 		e.Uncertain = int(n)
 		return err

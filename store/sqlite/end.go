@@ -47,11 +47,11 @@ func (s *Store) Revoke(ctx context.Context, id, account, reason string) (action.
 const maxSwept = 500
 
 // overdue finds what has run out; the parameters are now and now.
-const overdue = `WHERE (a.state IN ('pending_approval', 'approved', 'claimed') AND a.deadline <= ?)
-	OR (a.state = 'executing' AND a.lease_until <= ?)`
+const overdue = "WHERE " + flying + ` AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing')
+	AND ((a.state <> 'executing' AND a.deadline <= ?) OR (a.state = 'executing' AND a.lease_until <= ?)`
 
 // orphaned finds what an earlier process left running.
-const orphaned = ` OR (a.state = 'executing' AND a.process <> ?)`
+const orphaned = ` OR (a.state = 'executing' AND a.process <> ?))`
 
 // Expire ends what is overdue and, with orphans, what an earlier process of
 // this store left running.
@@ -76,10 +76,10 @@ func (s *Store) Expire(ctx context.Context, orphans bool) ([]action.Action, erro
 func (s *Store) adopt(ctx context.Context) error {
 	return s.write(ctx, syncFull, func(t *tx) error {
 		if _, err := t.exec(`UPDATE action SET caller_gone = 1 WHERE caller_gone = 0 AND process <> ?
-			AND state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain')`, s.process); err != nil {
+			AND `+flying, s.process); err != nil {
 			return fmt.Errorf("note that callers left: %w", err)
 		}
-		if _, err := t.exec("UPDATE action SET lease_until = ? WHERE state = 'claimed' AND lease_until > ? AND process <> ?",
+		if _, err := t.exec("UPDATE action SET lease_until = ? WHERE "+flying+" AND state = 'claimed' AND lease_until > ? AND process <> ?",
 			t.now, t.now, s.process); err != nil {
 			return fmt.Errorf("free claims: %w", err)
 		}
@@ -118,7 +118,7 @@ func overdueWhere(orphans bool) string {
 	if orphans {
 		return overdue + orphaned
 	}
-	return overdue
+	return overdue + ")"
 }
 
 func (s *Store) overdueArgs(now time.Time, orphans bool) []any {

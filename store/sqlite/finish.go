@@ -14,13 +14,12 @@ func (s *Store) Finish(ctx context.Context, e action.Ending) (action.Action, err
 	if err := verbs.Ends(e); err != nil {
 		return action.Action{}, err
 	}
-	began := s.memory.takeRun(e.ID)
-	output, err := sealOutput(began, e)
+	end, err := s.memory.takeRun(e.ID).ending(e)
 	if err != nil {
 		return action.Action{}, err
 	}
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		if out, known, err := t.endRun(began, e, output); known || err != nil {
+		if out, known, err := t.endRun(end); known || err != nil {
 			return out, err
 		}
 		row, err := s.load(t.conn, e.ID)

@@ -1,13 +1,16 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -71,7 +74,7 @@ func (s *Store) Suspend(ctx context.Context, a action.Action) (action.Action, er
 
 // create writes a new row with its key and its record.
 func (s *Store) create(ctx context.Context, a action.Action) (action.Action, error) {
-	payload, err := s.seal(a)
+	fresh, err := s.fresh(a, action.Start{})
 	if err != nil {
 		return action.Action{}, err
 	}
@@ -79,40 +82,74 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 		if row, err := t.free(a); err != nil {
 			return row, err
 		}
-		return t.begin(a, payload, nil)
+		return t.begin(a, fresh)
 	})
 }
 
-// begin inserts a new row. What stands in its way was looked for before.
-func (t *tx) begin(a action.Action, payload sealed, limits []action.Limit) (action.Action, error) {
+// fresh is what goes with a new row. It is made before the transaction, so
+// that nobody waits for ciphers and commitments.
+type fresh struct {
+	sealed
+	server canon.Digest
+	entry  *verbs.Entry
+}
+
+func (s *Store) fresh(a action.Action, start action.Start) (fresh, error) {
+	payload, err := s.seal(a)
+	if err != nil {
+		return fresh{}, err
+	}
+	r, f, secrets := verbs.FreshRecord(a, start.Limits)
+	e := verbs.NewEntry(time.Time{}, r, f, secrets)
+	return fresh{payload, start.Server, &e}, nil
+}
+
+// begin inserts a new row. What stands in its way was looked for before, but
+// a row with its id: that comes back with ErrState.
+func (t *tx) begin(a action.Action, f fresh) (action.Action, error) {
 	a.CreatedAt, a.UpdatedAt = t.now, t.now
 	if a.Result != nil {
 		a.Result.At = t.now
 	}
-	if err := t.insert(a, payload); err != nil {
-		return action.Action{}, err
+	err := t.insert(a, f)
+	if errors.Is(err, errKnown) {
+		return t.known(a)
 	}
-	if err := t.claimKey(a); err != nil {
-		return action.Action{}, err
-	}
-	var err error
-	a.Leaf, err = t.recorded(verbs.FreshRecord(a, limits))
-	return a, err
-}
-
-// free looks for what a new row would collide with: its id, its key, and for
-// a mutation that may run an uncertain row with the same fingerprint.
-func (t *tx) free(a action.Action) (action.Action, error) {
-	n, err := t.number("SELECT count(*) FROM action WHERE id = ?", a.ID)
-	if err == nil && n > 0 {
-		var row action.Action
-		if row, err = t.store.load(t.conn, a.ID); err == nil {
-			return row, action.ErrState
-		}
+	if err == nil {
+		err = t.claimKey(a)
 	}
 	if err != nil {
 		return action.Action{}, err
 	}
+	f.entry.At = t.now
+	a.Leaf, err = t.write(f.entry)
+	return a, err
+}
+
+// free looks for what a new row would collide with. A row with its id comes
+// before everything else, but nobody looks for one in vain: if nothing else is
+// in the way, the insert meets it.
+func (t *tx) free(a action.Action) (action.Action, error) {
+	row, err := t.obstacle(a)
+	if err == nil || !verbs.Refusal(err) {
+		return row, err
+	}
+	if same, known := t.known(a); !errors.Is(known, action.ErrNotFound) {
+		return same, known
+	}
+	return row, err
+}
+
+// known returns the row that has the id of a new one with ErrState; without
+// one it fails with ErrNotFound.
+func (t *tx) known(a action.Action) (action.Action, error) {
+	row, err := t.store.load(t.conn, a.ID)
+	return row, cmp.Or(err, action.ErrState)
+}
+
+// obstacle is what is in the way of a new row beside its id: its key, and for a
+// mutation that may run an uncertain row with the same fingerprint.
+func (t *tx) obstacle(a action.Action) (action.Action, error) {
 	if row, err := t.keyHolder(a); err != nil {
 		return row, err
 	}

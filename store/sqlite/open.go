@@ -54,7 +54,10 @@ type Store struct {
 	level   int    // of synchronous; belongs to whoever writes
 	kept    int64  // the time floor that is stored; belongs to whoever writes
 	wal     wal    // belongs to whoever writes
-	line    *line
+	// policies are the versions that are in force; they belong to whoever
+	// writes. Nil while a batch sets one.
+	policies map[tool]string
+	line     *line
 
 	gathering *gathering // of the writing connection
 	copier    copier
@@ -183,7 +186,7 @@ func own(path string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	c := &conn{db: db, stmts: map[string]*stmt{}}
 	if err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
 		if errors.Is(err, sqlite3.BUSY) {
 			err = fmt.Errorf("%w (%s)", ErrOwned, path)
@@ -224,7 +227,7 @@ func (s *Store) connect(system string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	c := &conn{db: db, stmts: map[string]*stmt{}}
 	for _, pragma := range []string{"secure_delete = ON", "foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF",
 		"cell_size_check = ON", "temp_store = MEMORY"} {
 		if err := db.Exec("PRAGMA " + pragma); err != nil {

@@ -54,7 +54,8 @@ var small = []string{"CONSTANT ROW", "account", "account_group", "checkpoint", "
 
 func long(sql, step string) bool {
 	fields := strings.Fields(step)
-	newest := !strings.Contains(sql, "WHERE") && strings.Contains(sql, " LIMIT ?") // the first page of everything
+	newest := !strings.Contains(sql, "WHERE") && strings.Contains(sql, " LIMIT ?") || // the first page of everything
+		strings.HasSuffix(sql, "WHERE a.state IN (?, ?) ORDER BY a.seq DESC LIMIT ?") // and of everybody's that have ended so
 	switch {
 	case strings.HasPrefix(step, "SCAN CONSTANT ROW"), strings.HasPrefix(step, "SCAN (subquery"):
 		return false

@@ -46,6 +46,7 @@ func (s *Store) SetPolicy(ctx context.Context, tenant, tool string, digest canon
 }
 
 func (t *tx) setPolicy(tenant, tool string, digest canon.Digest, epoch int64) error {
+	t.store.policies = nil
 	if _, err := t.exec(`INSERT INTO policy_epoch (tenant, tool, digest, epoch, at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, tool) DO UPDATE SET digest = excluded.digest, epoch = excluded.epoch, at = excluded.at`,
 		tenant, tool, digest, epoch, t.now); err != nil {
@@ -63,9 +64,24 @@ func policyOf(c *conn, tenant, tool string) (digest canon.Digest, epoch int64, e
 	return digest, epoch, err
 }
 
+// tool names a tool of a tenant.
+type tool struct{ tenant, name string }
+
+// maxPolicies is how many policy versions are remembered at most.
+const maxPolicies = 4096
+
 // policyVersion is the version that decisions on a tool must carry now; ""
-// where no policy was ever set.
-func (t *tx) policyVersion(tenant, tool string) (string, error) {
-	digest, epoch, err := policyOf(t.conn, tenant, tool)
-	return verbs.Version(digest, epoch), err
+// where no policy was ever set. It is remembered until a verb sets one: from
+// there to the end of its batch only the database can say.
+func (t *tx) policyVersion(tenant, name string) (string, error) {
+	s, of := t.store, tool{tenant, name}
+	if version, known := s.policies[of]; known {
+		return version, nil
+	}
+	digest, epoch, err := policyOf(t.conn, tenant, name)
+	version := verbs.Version(digest, epoch)
+	if err == nil && s.policies != nil && len(s.policies) < maxPolicies {
+		s.policies[of] = version
+	}
+	return version, err
 }

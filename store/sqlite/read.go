@@ -187,6 +187,9 @@ func actionsSQL(f action.Filter, w where) (sql string, args []any) {
 	if f.Before != "" {
 		w.add("a.seq < (SELECT b.seq FROM action b WHERE b.id = ?)", f.Before)
 	}
+	if few(f.States) {
+		w.add(flying)
+	}
 	const newest = " ORDER BY a.seq DESC LIMIT ?"
 	if f.Voter == "" {
 		return w.sql() + newest, append(w.args, limit(f.Limit))

@@ -10,8 +10,12 @@ import (
 )
 
 // resent holds for a row whose attempt has been sent again: its fence has
-// risen since the attempt began.
-const resent = `EXISTS (SELECT 1 FROM attempt r WHERE r.action_seq = a.seq AND r.attempt = a.attempt AND r.fence < a.fence)`
+// risen since the attempt began. An attempt that began with its row has no row
+// of its own; its fence was the first.
+const resent = `a.fence > coalesce((SELECT r.fence FROM attempt r WHERE r.action_seq = a.seq AND r.attempt = a.attempt), 1)`
+
+// withAttempt joins a row with its latest attempt.
+const withAttempt = ` FROM action a LEFT JOIN attempt t ON t.action_seq = a.seq AND t.attempt = a.attempt WHERE a.attempt > 0 AND `
 
 // resend moves an uncertain row back to executing.
 func (s *Store) resend(ctx context.Context, start action.Start) (action.Action, error) {
@@ -59,14 +63,8 @@ func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error 
 		return err
 	}
 	meets := n > 0
-	if alone && !meets {
-		err = t.query(func(cur *cursor) error {
-			later := action.Action{Tool: cur.text()}
-			err := verbs.ParseTargets(cur.text(), &later.Targets)
-			meets = meets || verbs.Overtakes(row, later)
-			return err
-		}, `SELECT b.tool, b.targets FROM attempt t CROSS JOIN action b ON b.seq = t.action_seq
-			WHERE t.started_at >= ? AND b.tenant = ? AND b.id <> ?`, first, row.Tenant, row.ID)
+	if err == nil && alone && !meets {
+		meets, err = t.overtaken(row, first)
 	}
 	if err == nil && meets {
 		err = action.ErrOvertaken
@@ -74,10 +72,28 @@ func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error 
 	return err
 }
 
+// overtaken reports whether something has begun on the targets of a row since
+// a time: with its own row since then, or by an attempt of its own.
+func (t *tx) overtaken(row action.Action, first time.Time) (meets bool, err error) {
+	since, err := firstSince(t.conn, first)
+	if err != nil {
+		return false, err
+	}
+	err = t.query(func(cur *cursor) error {
+		later := action.Action{Tool: cur.text()}
+		err := verbs.ParseTargets(cur.text(), &later.Targets)
+		meets = meets || verbs.Overtakes(row, later)
+		return err
+	}, `SELECT b.tool, b.targets FROM action b WHERE b.tenant = ? AND b.seq >= ? AND b.attempt > 0 AND b.id <> ?
+		UNION ALL SELECT b.tool, b.targets FROM attempt t CROSS JOIN action b ON b.seq = t.action_seq
+		WHERE t.started_at >= ? AND b.tenant = ? AND b.id <> ?`, row.Tenant, since, row.ID, first, row.Tenant, row.ID)
+	return meets, err
+}
+
 // firstSent is when the row's attempt began; zero where it has none.
 func (t *tx) firstSent(row action.Action) (first time.Time, err error) {
 	_, err = t.one(func(cur *cursor) error { first = cur.time(); return nil },
-		"SELECT started_at FROM attempt WHERE action_seq = (SELECT seq FROM action WHERE id = ?) AND attempt = ?", row.ID, row.Attempt)
+		"SELECT coalesce(t.started_at, a.created_at)"+withAttempt+"a.id = ?", row.ID)
 	return first, err
 }
 
@@ -86,8 +102,7 @@ func (s *Store) SentTo(ctx context.Context, tenant, id string) (server canon.Dig
 	err = s.read(ctx, func(c *conn) error {
 		found := false
 		err := c.query(func(cur *cursor) error { server, found = cur.digest(), true; return cur.err },
-			`SELECT t.server FROM action a JOIN attempt t ON t.action_seq = a.seq AND t.attempt = a.attempt
-			WHERE a.tenant = ? AND a.id = ?`, tenant, id)
+			"SELECT coalesce(t.server, a.server)"+withAttempt+"a.tenant = ? AND a.id = ?", tenant, id)
 		if err == nil && !found {
 			err = action.ErrNotFound
 		}

@@ -175,7 +175,7 @@ func (t *tx) freezeAll(r *Restoration) error {
 
 func (t *tx) endOpen(r *Restoration) error {
 	for {
-		rows, err := t.store.list(t.conn, `WHERE a.state IN ('pending_approval', 'approved', 'claimed', 'executing')
+		rows, err := t.store.list(t.conn, "WHERE "+flying+` AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing')
 			ORDER BY a.seq LIMIT ?`, maxSwept)
 		if err != nil || len(rows) == 0 {
 			return err

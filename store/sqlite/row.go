@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/keys"
@@ -28,7 +30,7 @@ const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p O
 const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
 	definition, mutation, high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint,
 	hash, targets, evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
-	result_mode, policy_version, rules, process, ended_at, end_code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+	result_mode, policy_version, rules, process, ended_at, end_code, server) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 	?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // sealed is a payload on its way into the database. It is made before the
@@ -72,8 +74,13 @@ func (s *Store) seal(a action.Action) (sealed, error) {
 	return out, nil
 }
 
-// insert writes a new row with its payload, terms and attempt.
-func (t *tx) insert(a action.Action, p sealed) error {
+// errKnown is returned for a new row whose id another one has: nothing else
+// of a row is unique.
+var errKnown = errors.New("a row with this id is there")
+
+// insert writes a new row with its payload and terms, and where it is sent to
+// if it begins at once.
+func (t *tx) insert(a action.Action, p fresh) error {
 	end := ""
 	if a.Result != nil {
 		end = a.Result.Code
@@ -87,7 +94,10 @@ func (t *tx) insert(a action.Action, p sealed) error {
 		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
 		verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
 		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
-		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end); err != nil {
+		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, p.server); err != nil {
+		if errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) {
+			return errKnown
+		}
 		return fmt.Errorf("insert action: %w", err)
 	}
 	t.seq = t.db.LastInsertRowID()

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/keys"
@@ -57,17 +58,40 @@ const endSQL = `UPDATE action SET state = ?, lease_until = NULL, updated_at = ?,
 	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?
 	WHERE seq = ? AND id = ? AND state = 'executing' AND fence = ? AND attempt = ? AND updated_at = ? AND caller_gone = ?`
 
-// endRun ends a run by what is remembered of it. known is false where it must
-// be read first; nothing is written then.
-func (t *tx) endRun(r *run, e action.Ending, output []byte) (out action.Action, known bool, err error) {
+// end is the end of a run, made of what is remembered before the transaction.
+type end struct {
+	*run
+	to     action.Action
+	output []byte // sealed
+	entry  *verbs.Entry
+}
+
+// ending makes the end of a run; nil where its row must be read first.
+func (r *run) ending(e action.Ending) (*end, error) {
 	if r == nil {
-		return action.Action{}, false, nil
+		return nil, nil
 	}
 	m, err := verbs.Finish(r.row, e)
 	if err != nil || !action.CanMove(action.Executing, m.To.State) {
+		return nil, nil // which the row, as it is read, says too
+	}
+	entry := verbs.NewEntry(time.Time{}, m.Record, m.Facts, m.Secrets)
+	out := end{run: r, to: m.To, entry: &entry}
+	if len(e.Result.Output) > 0 {
+		if out.output, err = r.box.Seal(fieldResult, e.Result.Output); err != nil {
+			return nil, fmt.Errorf("seal result: %w", err)
+		}
+	}
+	return &out, nil
+}
+
+// endRun writes the end of a run. known is false where its row must be read
+// first; nothing is written then.
+func (t *tx) endRun(r *end) (out action.Action, known bool, err error) {
+	if r == nil {
 		return action.Action{}, false, nil
 	}
-	to, result := m.To, *m.To.Result
+	to, result := r.to, *r.to.Result
 	result.At = t.now
 	to.UpdatedAt, to.Result = t.now, &result
 	n, err := t.exec(endSQL, string(to.State), t.now, t.store.process, t.now, result.IsError, result.Evidence, result.Code,
@@ -79,33 +103,18 @@ func (t *tx) endRun(r *run, e action.Ending, output []byte) (out action.Action, 
 		return action.Action{}, false, nil
 	}
 	t.moved(r.row, to)
-	if len(output) > 0 {
-		if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = ?", output, r.seq); err != nil {
+	if len(r.output) > 0 {
+		if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = ?", r.output, r.seq); err != nil {
 			return action.Action{}, true, fmt.Errorf("keep result: %w", err)
 		}
 	}
-	_, err = t.exec("UPDATE attempt SET ended_at = ?, outcome = ? WHERE action_seq = ? AND attempt = ?",
-		t.now, string(to.State), r.seq, to.Attempt)
+	err = t.settleLimits(to) // the attempt began with the row, and has none of its own
 	if err == nil {
-		err = t.settleLimits(to)
-	}
-	if err == nil {
-		to.Leaf, err = t.recorded(m.Record, m.Facts, m.Secrets)
+		r.entry.At = t.now
+		to.Leaf, err = t.write(r.entry)
 	}
 	if err != nil {
 		return action.Action{}, true, fmt.Errorf("end run: %w", err)
 	}
 	return to, true, nil
-}
-
-// sealOutput seals the output of a run before the transaction.
-func sealOutput(r *run, e action.Ending) ([]byte, error) {
-	if r == nil || len(e.Result.Output) == 0 {
-		return nil, nil
-	}
-	b, err := r.box.Seal(fieldResult, e.Result.Output)
-	if err != nil {
-		return nil, fmt.Errorf("seal result: %w", err)
-	}
-	return b, nil
 }

@@ -26,7 +26,7 @@ func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err er
 			stop.Tenant, stop.Agent, stop.Tool, stop.By, stop.Reason, t.now); err != nil {
 			return fmt.Errorf("stop: %w", err)
 		}
-		n, err := t.number(`SELECT count(*) FROM action WHERE state = 'executing' AND ? IN ('', tenant)
+		n, err := t.number("SELECT count(*) FROM action WHERE "+flying+` AND state = 'executing' AND ? IN ('', tenant)
 			AND ? IN ('', agent) AND ? IN ('', tool)`, stop.Tenant, stop.Agent, stop.Tool)
 		if err != nil {
 			return err

@@ -119,6 +119,9 @@ func (s *Store) writeBatch(batch []*job) {
 		s.commitEach(batch, err)
 	}
 	s.landed(batch)
+	if s.policies == nil {
+		s.policies = map[tool]string{}
+	}
 	s.relearn()
 	for _, j := range batch {
 		close(j.done)

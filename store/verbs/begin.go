@@ -70,9 +70,12 @@ func BeginUnder(row action.Action, now time.Time, s action.Start, grant *action.
 	return m
 }
 
+// factLease names the end of a run's lease in its record.
+const factLease = "leaseUntil"
+
 func started(a action.Action) Facts {
 	f := Facts{"fence": decimal(a.Fence), "attempt": decimal(int64(a.Attempt)),
-		"policyVersion": a.Decision.PolicyVersion, "leaseUntil": a.LeaseUntil.Format(time.RFC3339Nano)}
+		"policyVersion": a.Decision.PolicyVersion, factLease: a.LeaseUntil.Format(time.RFC3339Nano)}
 	if a.Executor != "" {
 		f["executor"] = a.Executor
 	}

@@ -50,6 +50,9 @@ func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
 	return e
 }
 
+// Lease completes the record of a run that begins: until when it is held.
+func (e *Entry) Lease(until time.Time) { e.Facts[factLease] = until.Format(time.RFC3339Nano) }
+
 // short keeps a text that fits a record and is UTF-8, else its digest.
 func short(text string) string {
 	if len(text) <= maxText && utf8.ValidString(text) {
