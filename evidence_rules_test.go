@@ -235,7 +235,11 @@ func TestEveryChangedByteOfABundleIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range text {
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	for i := 0; i < len(text); i += step {
 		changed := bytes.Clone(text)
 		changed[i] ^= 1
 		b, err := audit.ParseBundle(changed)
