@@ -98,3 +98,32 @@ func (s *deafStop) Stops(ctx context.Context, tenant string) ([]action.Stop, err
 	}
 	return all, err
 }
+
+// deafRevocation says that a standing grant is revoked, and leaves it.
+type deafRevocation struct{ verbatim.Store }
+
+func (s *deafRevocation) RevokeGrant(ctx context.Context, tenant, id, account string) (action.StandingGrant, error) {
+	return s.StandingGrant(ctx, tenant, id)
+}
+
+// twiceSigned takes the second signature of one account for a new one.
+type twiceSigned struct{ verbatim.Store }
+
+func (s *twiceSigned) SignGrant(ctx context.Context, v action.Vote) (action.StandingGrant, error) {
+	g, err := s.Store.SignGrant(ctx, v)
+	if errors.Is(err, action.ErrVoted) {
+		return g, nil
+	}
+	return g, err
+}
+
+// onceMore has somebody vote where a standing grant does not cover any more.
+type onceMore struct{ verbatim.Store }
+
+func (s *onceMore) Cover(ctx context.Context, id, grant string) (action.Action, error) {
+	row, err := s.Store.Cover(ctx, id, grant)
+	if !errors.Is(err, action.ErrStanding) {
+		return row, err
+	}
+	return s.Vote(ctx, vote(row, row.Tenant+"_"+bob, true))
+}
