@@ -58,6 +58,8 @@ type Stream struct {
 	other func(*wire.Message)
 	// deadline interrupts who reads; nil where the stream cannot do that.
 	deadline func(time.Time) error
+	eager    *eager // what in reads; nil where it cannot be looked at
+	pace     pace
 	// replies are answers of ours to what the server asks. They are written
 	// beside reading: a server that asks and does not read must not stop us.
 	replies chan *wire.Message
@@ -85,11 +87,15 @@ var _ Line = (*Stream)(nil)
 // NewStream returns a Stream that reads a server's output and writes its
 // input. Somebody must call Listen.
 func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
-	u := &Stream{out: wire.NewWriter(out), in: wire.NewReader(in, wire.Limits{}), log: log, seat: newSeat(), room: roomOf(out),
+	u := &Stream{out: wire.NewWriter(out), log: log, seat: newSeat(), room: roomOf(out),
 		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Time{}) == nil {
 		u.deadline = d.SetReadDeadline
+		if u.eager = newEager(in); u.eager != nil { // what has deadlines does not block
+			in = u.eager
+		}
 	}
+	u.in = wire.NewReader(in, wire.Limits{})
 	return u
 }
 
@@ -216,10 +222,12 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, t Trip, late tim
 func (u *Stream) readFor(ctx context.Context, answer <-chan *wire.Message) (*wire.Message, error) {
 	stop := context.AfterFunc(ctx, func() { _ = u.deadline(time.Unix(1, 0)) }) // it could be set before
 	defer stop()
+	begun := u.look()
 	var err error
 	for {
 		select {
 		case a, ok := <-answer: // at first, too: somebody else may have read it meanwhile
+			u.looked(begun)
 			u.leaveSeat(err)
 			return answered(a, ok)
 		default:
@@ -229,6 +237,7 @@ func (u *Stream) readFor(ctx context.Context, answer <-chan *wire.Message) (*wir
 			return u.lastAnswer(answer)
 		}
 		if ctx.Err() != nil {
+			u.looked(begun)
 			u.seat.rise()
 			return nil, ctx.Err()
 		}
