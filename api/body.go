@@ -22,6 +22,10 @@ const maxText = 255
 // slowest is how long a body may take to arrive.
 const slowest = 30 * time.Second
 
+// likely is the length up to which a body's own word is taken for the room that
+// it needs.
+const likely = 64 << 10
+
 // member is one member that a body may have.
 type member struct {
 	name     string
@@ -45,6 +49,9 @@ func read(w http.ResponseWriter, r *http.Request, members []member) error {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(slowest)) // a recorder has none
 	var body bytes.Buffer
+	if n := r.ContentLength; n > 0 && n <= likely {
+		body.Grow(int(n) + bytes.MinRead) // the rest of the room is for seeing its end
+	}
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError

@@ -94,19 +94,30 @@ func pae(payloadType string, payload []byte) []byte {
 	return append(out, payload...)
 }
 
-// JSON returns the RFC 8785 form of the envelope.
+// JSON returns the RFC 8785 form of the envelope. Its base64 needs no escape,
+// so it is written once, into its place.
 func (e Envelope) JSON() []byte {
-	signatures := make([]canon.Value, len(e.signatures))
+	out := make([]byte, 0, base64.StdEncoding.EncodedLen(len(e.payload))+len(e.payloadType)+len(e.signatures)*perSignature+perSignature)
+	out = append(out, `{"payload":"`...)
+	out = base64.StdEncoding.AppendEncode(out, e.payload)
+	out = append(out, `","payloadType":`...)
+	out = canon.StringValue(e.payloadType).AppendTo(out)
+	out = append(out, `,"signatures":[`...)
 	for i, s := range e.signatures {
-		signatures[i] = canon.ObjectValue(
-			canon.Member{Name: "keyid", Value: canon.StringValue(s.keyID)},
-			canon.Member{Name: "sig", Value: encoded(s.sig)})
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"keyid":`...)
+		out = canon.StringValue(s.keyID).AppendTo(out)
+		out = append(out, `,"sig":"`...)
+		out = base64.StdEncoding.AppendEncode(out, s.sig)
+		out = append(out, `"}`...)
 	}
-	return canon.ObjectValue(
-		canon.Member{Name: "payload", Value: encoded(e.payload)},
-		canon.Member{Name: "payloadType", Value: canon.StringValue(e.payloadType)},
-		canon.Member{Name: "signatures", Value: canon.ArrayValue(signatures...)}).Canonical()
+	return append(out, `]}`...)
 }
+
+// perSignature is about what a signature takes in the JSON form, in bytes.
+const perSignature = 160
 
 func encoded(b []byte) canon.Value {
 	return canon.StringValue(base64.StdEncoding.EncodeToString(b))

@@ -103,6 +103,9 @@ func text(name, value string) canon.Member {
 	return canon.Member{Name: name, Value: canon.StringValue(value)}
 }
 
+// likely is the room that most payloads need, in bytes.
+const likely = 1 << 10
+
 func (w Warrant) payload() []byte {
 	number := func(name string, n int64) canon.Member {
 		return canon.Member{Name: name, Value: canon.IntValue(n)}
@@ -111,7 +114,7 @@ func (w Warrant) payload() []byte {
 		text("tenant", w.Tenant), text("principal", w.Principal), text("agentName", w.Agent), text("toolName", w.Tool),
 		text("actionId", w.Action), number("attempt", int64(w.Attempt)), number("fence", w.Fence), text("providerKey", w.ProviderKey), text("errors", string(w.Errors)),
 		text("proposalHash", w.Proposal.String()), text("argsDigest", w.Args.String()),
-		text("issuedAt", w.IssuedAt.UTC().Format(stamp)), text("sendDeadline", w.SendBy.UTC().Format(stamp))).Canonical()
+		text("issuedAt", w.IssuedAt.UTC().Format(stamp)), text("sendDeadline", w.SendBy.UTC().Format(stamp))).AppendTo(make([]byte, 0, likely))
 }
 
 // parse reads a payload whose signature holds. Only what payload writes is a

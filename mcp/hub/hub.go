@@ -96,6 +96,8 @@ type Hub struct {
 	states *gate.States
 	tasks  gate.Tasks
 
+	proposed *wire.Message // a tools/call without arguments, of no tool yet
+
 	replacing sync.Mutex // one Replace at a time
 
 	mu       sync.Mutex
@@ -133,6 +135,9 @@ func New(cfg Config) (*Hub, error) {
 	h.end, h.stop = context.WithCancel(context.Background())
 	var err error
 	if h.states, err = gate.NewStates(); err != nil {
+		return nil, err
+	}
+	if h.proposed, err = h.request(); err != nil {
 		return nil, err
 	}
 	servers, err := h.over(cfg.Servers, nil)

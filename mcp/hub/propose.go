@@ -105,7 +105,7 @@ func (h *Hub) propose(ctx context.Context, c Caller, tool string, unknown func(c
 	if _, shut := closed[upstream]; shut {
 		return unknown(ctx)
 	}
-	m, err := h.request(upstream)
+	m, err := h.requestOf(upstream)
 	if err != nil { // a name that no message can carry
 		return unknown(ctx)
 	}
@@ -129,16 +129,20 @@ func (h *Hub) held(name string) (*roof, *server) {
 	}
 }
 
-// request is the tools/call that the server of a tool gets.
-func (h *Hub) request(tool string) (*wire.Message, error) {
-	params := canon.ObjectValue(canon.Member{Name: "name", Value: canon.StringValue(tool)},
-		canon.Member{Name: "arguments", Value: canon.ObjectValue()})
-	if err := canon.Check(params); err != nil {
-		return nil, err
-	}
-	m, err := wire.NewRequest(wire.StringID("call"), "tools/call", params.Canonical())
+// request is a tools/call as a server gets it. That of a call differs in the
+// name of the tool only, and is edited from this one rather than built anew.
+func (h *Hub) request() (*wire.Message, error) {
+	m, err := wire.NewRequest(wire.StringID("call"), "tools/call", []byte(`{"arguments":{},"name":"tool"}`))
 	if err != nil {
 		return nil, err
 	}
 	return m.Versioned(modernVersion, h.clientInfo(), []byte("{}"))
+}
+
+// requestOf is the request for one tool of a server.
+func (h *Hub) requestOf(tool string) (*wire.Message, error) {
+	if err := canon.Check(canon.StringValue(tool)); err != nil {
+		return nil, err
+	}
+	return h.proposed.WithName(tool)
 }
