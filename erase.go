@@ -26,8 +26,13 @@ func (g *Gate) Erase(ctx context.Context, tenant, id, account, reason string) (a
 	if err != nil {
 		return a, err
 	}
-	if err := g.cfg.EraseKeys(keys.Place{Tenant: a.Tenant, Row: a.ID}); err != nil {
+	if err := g.cfg.EraseKeys(keys.Place{Tenant: a.Tenant, Row: a.ID, Shelf: shelf(a)}); err != nil {
 		return a, fmt.Errorf("the store no longer holds it, but its key could not be destroyed; erase again: %w", err)
 	}
 	return a, nil
+}
+
+// shelf is where the payload of an action is sealed.
+func shelf(a action.Action) keys.Shelf {
+	return keys.Shelf{Class: byte(a.Class()), Day: keys.DayOf(a.CreatedAt)}
 }

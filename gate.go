@@ -49,6 +49,10 @@ type Config struct {
 	// keys.Ring.Erase; nil: nothing can be erased.
 	EraseKeys func(rows ...keys.Place) error
 
+	// ForgetKeys destroys the keys of whole days, such as keys.Ring.Forget; nil:
+	// nothing is forgotten by age.
+	ForgetKeys func(before []keys.Shelf, old bool, held ...keys.Place) error
+
 	// Observe is told of every call that was answered, on the caller's own
 	// goroutine: it must return at once. nil: nobody is told.
 	Observe func(Observation)

@@ -110,6 +110,14 @@ type Store interface {
 	// its payload is not the store's to destroy ([Config.Erase]).
 	Erase(ctx context.Context, tenant, id, account, reason string) (action.Action, error)
 
+	// ForgetPayloads erases, as Erase does, every action of a class that has
+	// ended and whose day is longer ago than the class is kept, and the salts of
+	// records of reads and refused input without a row. The log keeps one record
+	// for many. What has not ended is held until it has. It says of which days
+	// the keys may be destroyed, and of which rows not. It may be called as often
+	// as one likes. A retention below action.MinRetention is refused.
+	ForgetPayloads(ctx context.Context, keep action.Retention) (action.Forgotten, error)
+
 	// SetPolicy notes the digest of the rules that apply to a tool and
 	// returns the policy version: the digest with the tool's epoch, which
 	// moves only when the digest does.

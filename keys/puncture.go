@@ -1,9 +1,9 @@
 package keys
 
 import (
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,190 +12,42 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// A sealing key is the root of a tree of seeds, four below each (Goldreich,
-// Goldwasser and Micali). Each row has a place in it: the first levels are the
-// tenant's, the rest the row's. To destroy the key of one row, the seeds on
-// the way to it are replaced by those beside the way: every other key can
-// still be derived, and this one by nobody, from the file or from anything
-// that was sealed.
+// Lines of the file of the sealing key. A whole key is its secret in hex: the
+// first head is of keys that may have sealed rows without a shelf. Of a key of
+// which something was erased the seeds are left, one a line: base64 of key id,
+// depth, path and seed.
 const (
-	arity      = 4
-	bitsALevel = 2
-	tenantSize = 4 // bytes of the place that are the tenant's
-	placeSize  = tenantSize + 8
-	levels     = placeSize * 8 / bitsALevel
-
-	tenantLevels = tenantSize * 8 / bitsALevel
+	shelfKeyHead  = "verbatim-key-v2 "
+	oldSeedHead   = "verbatim-seal-v1 "
+	shelfSeedHead = "verbatim-seal-v2 "
 )
 
-// seed is the secret of one node.
-type seed [keySize]byte
-
-// node is a place in the tree: the first depth levels of path.
-type node struct {
-	depth uint8
-	path  [placeSize]byte // bits beyond depth are zero
-}
-
-// fileKey is one key of the file. Its nodes cover every row that was not
-// erased, each once. It never changes: erasing makes another one.
-type fileKey struct {
-	id     [keyIDSize]byte
-	secret []byte // of a key of which no row was erased; else nil
-	nodes  map[node]seed
-
-	mu      sync.Mutex
-	tenants map[string]seed // guarded by mu; seeds of tenants of whom no row was erased
-}
-
-// maxTenants is how many seeds of tenants are kept in memory; more are derived
-// again.
-const maxTenants = 1024
-
-// place is where the key of a row is.
-func place(tenant, row string) (out [placeSize]byte) {
-	t := sha256.Sum256([]byte("verbatim tenant " + tenant))
-	h := sha256.New()
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(tenant))))
-	h.Write([]byte(tenant))
-	h.Write([]byte(row))
-	copy(out[:tenantSize], t[:])
-	copy(out[tenantSize:], h.Sum(nil))
-	return out
-}
-
-// digit is the way to go at one level.
-func digit(path *[placeSize]byte, level int) byte {
-	return path[level*bitsALevel/8] >> (8 - bitsALevel - level*bitsALevel%8) & (arity - 1)
-}
-
-// at is the node at a depth on the way to a place.
-func at(path [placeSize]byte, depth int) node {
-	n := node{depth: uint8(depth)}
-	bits := depth * bitsALevel
-	copy(n.path[:], path[:bits/8])
-	if rest := bits % 8; rest > 0 {
-		n.path[bits/8] = path[bits/8] & (0xff << (8 - rest))
-	}
-	return n
-}
-
-// nodeLabel and a seed and a digit are 55 bytes: one block of SHA-256.
-const nodeLabel = "verbatim seal node v1\x00"
-
-// child derives a seed one level below.
-func (s seed) child(digit byte) seed {
-	var block [len(nodeLabel) + keySize + 1]byte
-	copy(block[:], nodeLabel)
-	copy(block[len(nodeLabel):], s[:])
-	block[len(block)-1] = digit
-	return sha256.Sum256(block[:])
-}
-
-// cover finds the node that stands for a place; false where it was erased.
-func (k *fileKey) cover(path [placeSize]byte) (node, bool) {
-	for depth := range levels + 1 {
-		n := at(path, depth)
-		if _, ok := k.nodes[n]; ok {
-			return n, true
-		}
-	}
-	return node{}, false
-}
-
-// leaf derives the seed of one row; false where it was erased.
-func (k *fileKey) leaf(tenant, row string) (seed, bool) {
-	path := place(tenant, row)
-	n, ok := k.cover(path)
-	if !ok {
-		return seed{}, false
-	}
-	s, level := k.nodes[n], int(n.depth)
-	if level < tenantLevels {
-		s, level = k.tenant(tenant, s, level, &path), tenantLevels
-	}
-	for ; level < levels; level++ {
-		s = s.child(digit(&path, level))
-	}
-	return s, true
-}
-
-// tenant derives the seed of a tenant from one above it.
-func (k *fileKey) tenant(name string, s seed, level int, path *[placeSize]byte) seed {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if known, ok := k.tenants[name]; ok {
-		return known
-	}
-	for ; level < tenantLevels; level++ {
-		s = s.child(digit(path, level))
-	}
-	if k.tenants == nil {
-		k.tenants = map[string]seed{}
-	}
-	if len(k.tenants) < maxTenants {
-		k.tenants[name] = s
-	}
-	return s
-}
-
-// erased is the key without the seed of one row, and nothing that leads there.
-func (k *fileKey) erased(tenant, row string) *fileKey {
-	path := place(tenant, row)
-	n, ok := k.cover(path)
-	if !ok {
-		return k
-	}
-	out := &fileKey{id: k.id, nodes: make(map[node]seed, len(k.nodes)+levels*(arity-1))}
-	for other, s := range k.nodes {
-		if other != n {
-			out.nodes[other] = s
-		}
-	}
-	s := k.nodes[n]
-	for level := int(n.depth); level < levels; level++ {
-		way := digit(&path, level)
-		for d := byte(0); d < arity; d++ {
-			if d != way {
-				out.nodes[beside(path, level, d)] = s.child(d)
-			}
-		}
-		s = s.child(way)
-	}
-	return out
-}
-
-// beside is the node below the way to a place at a level, in another way.
-func beside(path [placeSize]byte, level int, d byte) node {
-	n := at(path, level+1)
-	shift := 8 - bitsALevel - level*bitsALevel%8
-	i := level * bitsALevel / 8
-	n.path[i] = n.path[i]&^((arity-1)<<shift) | d<<shift
-	return n
-}
-
-// seedHead starts each line of a key of which rows were erased; base64 of key
-// id, depth, path and seed follows.
-const seedHead = "verbatim-seal-v1 "
-
-const seedSize = keyIDSize + 1 + placeSize + keySize
-
-// maxSealFile bounds the file of the sealing key: some 20,000 erased rows.
+// maxSealFile bounds the file of the sealing key: some 16,000 rows that are
+// erased one by one and whose days are not forgotten.
 const maxSealFile = 256 << 20
 
 // lines are the lines of the file that stand for a key.
 func (k *fileKey) lines(b *strings.Builder) {
-	if k.secret != nil {
+	switch {
+	case k.secret != nil && k.old != nil:
 		b.WriteString(lineHead + hex.EncodeToString(k.secret) + "\n")
-		return
+	case k.secret != nil:
+		b.WriteString(shelfKeyHead + hex.EncodeToString(k.secret) + "\n")
+	default:
+		if k.old != nil {
+			k.old.lines(b, oldSeedHead, k.id)
+		}
+		k.shelf.lines(b, shelfSeedHead, k.id)
 	}
-	var out []string
-	for n, s := range k.nodes {
-		line := append(append(append(k.id[:keyIDSize:keyIDSize], n.depth), n.path[:]...), s[:]...)
-		out = append(out, seedHead+base64.StdEncoding.EncodeToString(line)+"\n")
+}
+
+func (t *tree) lines(b *strings.Builder, head string, id [keyIDSize]byte) {
+	out := make([]string, 0, len(t.nodes))
+	for n, s := range t.nodes {
+		line := append(append(append(id[:keyIDSize:keyIDSize], n.depth), n.path[:t.size]...), s[:]...)
+		out = append(out, head+base64.StdEncoding.EncodeToString(line)+"\n")
 	}
 	slices.Sort(out)
 	for _, line := range out {
@@ -210,46 +62,90 @@ func parseSealKeys(path string, text []byte) ([]*fileKey, error) {
 	if !ok {
 		return nil, fmt.Errorf("key file %s does not end with a whole line", path)
 	}
-	var out []*fileKey
-	byID := map[[keyIDSize]byte]*fileKey{}
+	f := &sealFile{byID: map[[keyIDSize]byte]*fileKey{}}
 	for i, line := range strings.Split(rest, "\n") {
-		if digits, ok := strings.CutPrefix(line, lineHead); ok {
-			keys, err := parseKeys(path, []byte(lineHead+digits+"\n"))
-			if err != nil {
-				return nil, fmt.Errorf("key file %s, line %d: expected %q and 64 hex digits", path, i+1, lineHead)
-			}
-			k, err := newFileKey(keys[0])
-			if err != nil {
-				return nil, err
-			}
-			out, byID[k.id] = append(out, k), k
-			continue
+		if err := f.take(line); err != nil {
+			return nil, fmt.Errorf("key file %s, line %d: %w", path, i+1, err)
 		}
-		id, n, s, ok := parseSeed(line)
-		if !ok {
-			return nil, fmt.Errorf("key file %s, line %d: expected a key or a seed", path, i+1)
-		}
-		k := byID[id]
-		if k == nil {
-			k = &fileKey{id: id, nodes: map[node]seed{}}
-			out, byID[id] = append(out, k), k
-		}
-		k.nodes[n] = s
 	}
-	return out, nil
+	return f.keys, f.complete()
 }
 
-func parseSeed(line string) (id [keyIDSize]byte, n node, s seed, ok bool) {
-	text, found := strings.CutPrefix(line, seedHead)
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
-	if !found || err != nil || len(b) != seedSize || int(b[keyIDSize]) > levels {
-		return id, n, s, false
+type sealFile struct {
+	keys []*fileKey // in the order of the file
+	byID map[[keyIDSize]byte]*fileKey
+}
+
+func (f *sealFile) take(line string) error {
+	for head, old := range map[string]bool{lineHead: true, shelfKeyHead: false} {
+		digits, ok := strings.CutPrefix(line, head)
+		if !ok {
+			continue
+		}
+		secret, err := hex.DecodeString(digits)
+		if err != nil || len(secret) != keySize {
+			return fmt.Errorf("expected %q and 64 hex digits", head)
+		}
+		k, err := newFileKey(secret, old)
+		if err == nil {
+			f.add(k)
+		}
+		return err
 	}
-	n.depth = b[keyIDSize]
-	copy(id[:], b)
-	copy(n.path[:], b[keyIDSize+1:])
-	copy(s[:], b[keyIDSize+1+placeSize:])
-	return id, n, s, n == at(n.path, int(n.depth))
+	for head, s := range map[string]shape{oldSeedHead: oldShape(), shelfSeedHead: shelfShape()} {
+		if text, ok := strings.CutPrefix(line, head); ok {
+			return f.takeSeed(text, s)
+		}
+	}
+	return errors.New("expected a key or a seed")
+}
+
+func (f *sealFile) add(k *fileKey) { f.keys, f.byID[k.id] = append(f.keys, k), k }
+
+func (f *sealFile) takeSeed(text string, s shape) error {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) != keyIDSize+1+s.size+keySize || int(b[keyIDSize]) > s.levels() {
+		return errors.New("expected a key or a seed")
+	}
+	n := node{depth: b[keyIDSize]}
+	copy(n.path[:], b[keyIDSize+1:keyIDSize+1+s.size])
+	if n != n.path.at(int(n.depth)) {
+		return errors.New("expected a key or a seed")
+	}
+	k := f.byID[[keyIDSize]byte(b)]
+	if k == nil {
+		k = &fileKey{id: [keyIDSize]byte(b)}
+		f.add(k)
+	}
+	at := &k.old
+	if s == shelfShape() {
+		at = &k.shelf
+	}
+	if *at == nil {
+		*at = &tree{shape: s, nodes: map[node]seed{}}
+	}
+	(*at).nodes[n] = seed(b[len(b)-keySize:])
+	return nil
+}
+
+// complete gives shelves to keys that were read from a file without any: of
+// each of these, rows were erased before there were shelves, and its secret is
+// gone. What is left leads to the same shelves wherever the file is read, and
+// back to none of the rows.
+func (f *sealFile) complete() error {
+	for _, k := range f.keys {
+		if k.shelf != nil {
+			continue
+		}
+		var b strings.Builder
+		k.old.lines(&b, oldSeedHead, k.id)
+		root, err := hkdf.Key(sha256.New, []byte(b.String()), nil, "verbatim seal shelves of seeds", keySize)
+		if err != nil {
+			return err
+		}
+		k.shelf = newTree(shelfShape(), seed(root))
+	}
+	return nil
 }
 
 // Erase destroys the keys of rows: what was sealed for them opens nowhere any
@@ -258,6 +154,25 @@ func parseSeed(line string) (id [keyIDSize]byte, n node, s seed, ok bool) {
 // Copies of the file elsewhere do; erase there too, or destroy them. Rows that
 // were erased already are no error.
 func (r *Ring) Erase(rows ...Place) error {
+	return r.change(func(k *fileKey) *fileKey {
+		for _, row := range rows {
+			k = k.erased(row)
+		}
+		return k
+	})
+}
+
+// Forget destroys the keys of whole days, as Erase does those of rows: of each
+// class given, of all days before the day that stands beside it. With old, it
+// destroys those of all rows that were sealed before there were shelves, too.
+// The keys of the rows that are held stay.
+func (r *Ring) Forget(before []Shelf, old bool, held ...Place) error {
+	return r.change(func(k *fileKey) *fileKey { return k.forgotten(before, old, held) })
+}
+
+// change replaces the file by one whose keys have less in them. Where none
+// has, the file stays.
+func (r *Ring) change(less func(*fileKey) *fileKey) error {
 	sealer, err := r.Sealer()
 	if err != nil {
 		return err
@@ -270,18 +185,19 @@ func (r *Ring) Erase(rows ...Place) error {
 		return err
 	}
 	var b strings.Builder
+	changed := false
 	for i, k := range list {
-		for _, row := range rows {
-			k = k.erased(row.Tenant, row.Row)
-		}
-		list[i] = k
-		k.lines(&b)
+		list[i] = less(k)
+		changed = changed || list[i] != k
+		list[i].lines(&b)
 	}
 	if b.Len() > maxSealFile {
 		return errors.New("the key file would be too large; so many rows cannot be erased one by one")
 	}
-	if err := replace(path, b.String()); err != nil {
-		return fmt.Errorf("erase keys: %w", err)
+	if changed {
+		if err := replace(path, b.String()); err != nil {
+			return fmt.Errorf("erase keys: %w", err)
+		}
 	}
 	fresh, err := sealerOf(list)
 	if err != nil {

@@ -2,6 +2,7 @@ package keys_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -115,6 +116,12 @@ func TestTheFileHoldsNothingThatLeadsToAnErasedRow(t *testing.T) {
 			if bytes.Contains(b, []byte(hex.EncodeToString(seed(n)))) {
 				t.Errorf("%s still holds key %d", name, n)
 			}
+			for line := range strings.Lines(string(b)) {
+				seeds, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]))
+				if err == nil && bytes.Contains(seeds, seed(n)) {
+					t.Errorf("%s holds key %d as a seed", name, n)
+				}
+			}
 		}
 	}
 	s, err := ring(t, dir).Sealer()
@@ -149,7 +156,8 @@ func TestDamagedSealFilesAreRefused(t *testing.T) {
 		"empty":           "",
 		"cut":             string(good[:len(good)-1]),
 		"a line cut":      line[:len(line)-4] + "\n",
-		"another version": strings.Replace(string(good), "seal-v1", "seal-v2", 1),
+		"another version": strings.Replace(string(good), "seal-v2", "seal-v1", 1),
+		"a newer version": strings.Replace(string(good), "seal-v2", "seal-v3", 1),
 		"not base64":      strings.Replace(line, line[20:21], "!", 1) + "\n",
 		"an empty line":   string(good) + "\n",
 	} {

@@ -91,7 +91,7 @@ func (r *Ring) Sealer() (*Sealer, error) {
 	path := filepath.Join(r.dir, string(Sealing)+".key")
 	list, err := readSealKeys(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := r.create(path); err != nil {
+		if err := r.create(path, shelfKeyHead); err != nil {
 			return nil, fmt.Errorf("make %s key: %w", Sealing, err)
 		}
 		list, err = readSealKeys(path)
@@ -112,7 +112,7 @@ func (r *Ring) load(p Purpose) ([][]byte, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return keys, err
 	}
-	if err := r.create(path); err != nil {
+	if err := r.create(path, lineHead); err != nil {
 		return nil, fmt.Errorf("make %s key: %w", p, err)
 	}
 	return readKeys(path)
@@ -172,14 +172,14 @@ func parseKeys(path string, text []byte) ([][]byte, error) {
 // create writes a new key beside path and links it there only when it is
 // whole and on the disk, so that no crash leaves half a key and of two
 // processes one wins.
-func (r *Ring) create(path string) error {
+func (r *Ring) create(path, head string) error {
 	secret := make([]byte, keySize)
 	if _, err := rand.Read(secret); err != nil {
 		return err
 	}
 	draft := path + "." + rand.Text()
 	defer os.Remove(draft)
-	if err := writeNew(draft, lineHead+hex.EncodeToString(secret)+"\n"); err != nil {
+	if err := writeNew(draft, head+hex.EncodeToString(secret)+"\n"); err != nil {
 		return err
 	}
 	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -13,13 +13,15 @@ import (
 	"sync"
 )
 
-// The sealed form is one version byte, the key id, the nonce and what
-// AES-256-GCM gives (NIST SP 800-38D): 37 bytes more than the plain text.
+// The sealed form is one version byte, the key id, the shelf, the nonce and
+// what AES-256-GCM gives (NIST SP 800-38D): 40 bytes more than the plain text.
+// The form of before had another version and no shelf; it still opens.
 const (
-	sealVersion = 1
+	oldVersion  = 1
+	sealVersion = 2
 	keyIDSize   = 8
 	nonceSize   = 12
-	headerSize  = 1 + keyIDSize + nonceSize
+	shelfAt     = 1 + keyIDSize
 	keySize     = 32
 )
 
@@ -36,6 +38,9 @@ type Place struct {
 	Tenant string
 	Row    string // id of the row; ids are never reused
 	Field  string
+	// Shelf is where it is sealed. What is sealed says so itself: to open
+	// it, the shelf need not be known.
+	Shelf Shelf
 }
 
 // Sealer seals and opens payloads. Each tenant has a data key of its own, and
@@ -52,7 +57,10 @@ type Sealer struct {
 func NewSealer(keys ...[]byte) (*Sealer, error) {
 	list := make([]*fileKey, len(keys))
 	for i, secret := range keys {
-		k, err := newFileKey(secret)
+		if len(secret) != keySize {
+			return nil, fmt.Errorf("a sealing key has %d bytes, not %d", keySize, len(secret))
+		}
+		k, err := newFileKey(secret, true)
 		if err != nil {
 			return nil, err
 		}
@@ -70,17 +78,6 @@ func sealerOf(list []*fileKey) (*Sealer, error) {
 		s.byID[k.id] = k
 	}
 	return s, nil
-}
-
-func newFileKey(secret []byte) (*fileKey, error) {
-	if len(secret) != keySize {
-		return nil, fmt.Errorf("a sealing key has %d bytes, not %d", keySize, len(secret))
-	}
-	id, err := hkdf.Key(sha256.New, secret, nil, "verbatim seal key id", keyIDSize)
-	if err != nil {
-		return nil, fmt.Errorf("derive key id: %w", err)
-	}
-	return &fileKey{id: [keyIDSize]byte(id), secret: append([]byte(nil), secret...), nodes: map[node]seed{{}: seed(secret)}}, nil
 }
 
 // KeyID names the key that seals now, in hex.
@@ -102,93 +99,94 @@ func (s *Sealer) named(id [keyIDSize]byte) (*fileKey, bool) {
 
 // Seal encrypts plain for one place.
 func (s *Sealer) Seal(at Place, plain []byte) ([]byte, error) {
-	box, err := s.Row(at.Tenant, at.Row)
-	if err != nil {
-		return nil, err
-	}
-	return box.Seal(at.Field, plain)
+	return s.Row(at.Tenant, at.Row, at.Shelf).Seal(at.Field, plain)
 }
 
-// Open decrypts what Seal made for the same place. It fails with ErrSealed.
+// Open decrypts what Seal made for the same place, on whatever shelf. It fails
+// with ErrSealed.
 func (s *Sealer) Open(at Place, sealed []byte) ([]byte, error) {
-	box, err := s.Row(at.Tenant, at.Row)
-	if err != nil {
-		return nil, err
-	}
-	return box.Open(at.Field, sealed)
+	return s.Row(at.Tenant, at.Row, at.Shelf).Open(at.Field, sealed)
 }
 
 // Row seals and opens the fields of one row without deriving its key for
 // each. One goroutine uses it.
-func (s *Sealer) Row(tenant, row string) (*RowSealer, error) {
-	current := s.sealing()
-	gcm, err := current.cipher(tenant, row)
-	if errors.Is(err, ErrErased) { // it seals nothing and opens nothing
-		return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row}}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row}, key: current, gcm: gcm}, nil
+func (s *Sealer) Row(tenant, row string, on Shelf) *RowSealer {
+	return &RowSealer{sealer: s, at: Place{Tenant: tenant, Row: row, Shelf: on}}
 }
 
 // RowSealer is a [Sealer] for the fields of one row.
 type RowSealer struct {
 	sealer *Sealer
 	at     Place
-	key    *fileKey // that gcm is of
+	key    *fileKey // that gcm is of; nil at first
+	on     where    // that gcm is of
 	gcm    cipher.AEAD
 }
 
-// Seal encrypts plain for one field.
+// where is a shelf, or with old the time before there were any.
+type where struct {
+	shelf Shelf
+	old   bool
+}
+
+// Seal encrypts plain for one field. It fails with ErrErased.
 func (r *RowSealer) Seal(field string, plain []byte) ([]byte, error) {
-	if err := r.use(r.sealer.sealing()); err != nil {
+	if err := r.use(r.sealer.sealing(), where{shelf: r.at.Shelf}); err != nil {
 		return nil, err
 	}
 	r.at.Field = field
-	out := make([]byte, headerSize, headerSize+len(plain)+r.gcm.Overhead())
+	const head = shelfAt + shelfSize
+	out := make([]byte, head+nonceSize, head+nonceSize+len(plain)+r.gcm.Overhead())
 	out[0] = sealVersion
 	copy(out[1:], r.key.id[:])
-	rand.Read(out[1+keyIDSize:]) // never fails (crypto/rand)
-	return r.gcm.Seal(out, out[1+keyIDSize:headerSize], plain, bound(out, r.at)), nil
+	r.at.Shelf.put(out[shelfAt:])
+	rand.Read(out[head:]) // never fails (crypto/rand)
+	return r.gcm.Seal(out, out[head:], plain, bound(out[:head], r.at)), nil
 }
 
 // Open decrypts what was sealed for the same field. It fails with ErrSealed.
 func (r *RowSealer) Open(field string, sealed []byte) ([]byte, error) {
-	if len(sealed) < headerSize || sealed[0] != sealVersion {
+	head, on := shelfAt+shelfSize, where{}
+	if len(sealed) > 0 && sealed[0] == oldVersion {
+		head, on.old = shelfAt, true
+	}
+	if len(sealed) < head+nonceSize || !on.old && sealed[0] != sealVersion {
 		return nil, fmt.Errorf("%w: unknown form", ErrSealed)
+	}
+	if !on.old {
+		on.shelf = shelfOf(sealed[shelfAt:])
 	}
 	key, ok := r.sealer.named([keyIDSize]byte(sealed[1:]))
 	if !ok {
 		return nil, fmt.Errorf("%w: key %x is not in the ring", ErrSealed, sealed[1:1+keyIDSize])
 	}
-	if err := r.use(key); err != nil {
+	if err := r.use(key, on); err != nil {
 		return nil, err
 	}
 	r.at.Field = field
-	plain, err := r.gcm.Open(nil, sealed[1+keyIDSize:headerSize], sealed[headerSize:], bound(sealed, r.at))
+	plain, err := r.gcm.Open(nil, sealed[head:head+nonceSize], sealed[head+nonceSize:], bound(sealed[:head], r.at))
 	if err != nil {
 		return nil, ErrSealed
 	}
 	return plain, nil
 }
 
-// use derives the row's key from another file key if it has to.
-func (r *RowSealer) use(key *fileKey) error {
-	if r.key == key {
+// use derives the row's key, unless it is the one at hand.
+func (r *RowSealer) use(key *fileKey, on where) error {
+	if r.key == key && r.on == on {
 		return nil
 	}
-	gcm, err := key.cipher(r.at.Tenant, r.at.Row)
+	gcm, err := key.cipher(on, r.at.Tenant, r.at.Row)
 	if err == nil {
-		r.key, r.gcm = key, gcm
+		r.key, r.on, r.gcm = key, on, gcm
 	}
 	return err
 }
 
-// bound is the additional data: version, key id and the place, each text
-// after its length.
-func bound(sealed []byte, at Place) []byte {
-	out := append(make([]byte, 0, 128), sealed[:1+keyIDSize]...)
+// bound is the additional data: version, key id, shelf and the place, each
+// text after its length.
+func bound(head []byte, at Place) []byte {
+	out := append(make([]byte, 0, 128), head...)
 	for _, s := range []string{at.Tenant, at.Row, at.Field} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(s)))
 		out = append(out, s...)
@@ -197,8 +195,8 @@ func bound(sealed []byte, at Place) []byte {
 }
 
 // cipher derives the key of one row. It fails with ErrErased.
-func (k *fileKey) cipher(tenant, row string) (cipher.AEAD, error) {
-	leaf, ok := k.leaf(tenant, row)
+func (k *fileKey) cipher(on where, tenant, row string) (cipher.AEAD, error) {
+	leaf, ok := k.leaf(on, tenant, row)
 	if !ok {
 		return nil, ErrErased
 	}

@@ -44,9 +44,10 @@ type parts struct {
 	ring     *keys.Ring
 	warrants *keys.Signer
 
-	eraseKeys func(...keys.Place) error
-	meters    meters
-	telemetry *telemetry.Telemetry // nil: no collector is told anything
+	eraseKeys  func(...keys.Place) error
+	forgetKeys func(before []keys.Shelf, old bool, held ...keys.Place) error
+	meters     meters
+	telemetry  *telemetry.Telemetry // nil: no collector is told anything
 }
 
 // store is a store with its accounts.
@@ -80,7 +81,7 @@ func compose(home config.Home, cfg config.Config, log *slog.Logger) (*parts, err
 		return nil, err
 	}
 	p.gate, err = verbatim.New(verbatim.Config{Store: p.timed, Observe: p.observe, Tools: noTools{}, Policy: p.policy, Shadow: p.beside.observer(),
-		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, Warrants: p.warrants, EraseKeys: p.eraseKeys, Log: log})
+		Votes: p.accounts, Approvers: ownerApproves(), CanApprove: p.canApprove, Receipts: p.receipts, Warrants: p.warrants, EraseKeys: p.eraseKeys, ForgetKeys: p.forgetKeys, Log: log})
 	if err != nil {
 		p.close()
 		return nil, err
@@ -97,7 +98,7 @@ func (p *parts) open() error {
 	if err != nil {
 		return err
 	}
-	p.ring, p.eraseKeys = ring, ring.Erase
+	p.ring, p.eraseKeys, p.forgetKeys = ring, ring.Erase, ring.Forget
 	votes, err := ring.Signer(keys.Votes)
 	if err != nil {
 		return err

@@ -230,6 +230,9 @@ var libraryEntries = map[string]struct {
 	"Erase": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Erase(ctx, a.Tenant, a.ID, "ada", "x")
 	}, nil},
+	"ForgetPayloads": {func(ctx context.Context, r *arena, _ action.Action) {
+		_, _ = r.Gate.ForgetPayloads(ctx, action.Retention{action.ClassMutation: action.MinRetention})
+	}, nil},
 	"Evidence": {func(ctx context.Context, r *arena, a action.Action) {
 		_, _ = r.Gate.Evidence(ctx, a.Tenant, a.ID, true)
 	}, nil},

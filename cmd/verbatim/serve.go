@@ -156,7 +156,7 @@ func runDaemon(ctx context.Context, lock *daemon.Lock, home config.Home, cfg con
 	page := ""
 	return daemon.Run(ctx, lock, daemon.Config{Home: home, Build: daemon.ThisBuild(), Listen: cfg.Listen, Origin: cfg.Origin, TLS: secure, Tenant: localTenant, Gate: p.gate,
 		Accounts: p.accounts, VoteKeys: p.voteKeys, Tools: p.binder.find, Idle: idle, Reload: p.reload, Mistakes: p.mistakes, Ready: ready, Log: log,
-		Sequence: p.sequence.Turn, Endpoint: clients, Metrics: measured, Sinks: sinks, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
+		Sequence: p.sequence.Turn, Endpoint: clients, Metrics: measured, Sinks: sinks, Retention: cfg.Retention, KeepKeys: func() time.Duration { return max(cfg.KeepKeys, p.binder.remembers()) },
 		Attach: p.attach(func() string { return page }),
 		Pages: func(at string) (http.Handler, error) {
 			page = at // before anything serves

@@ -13,7 +13,7 @@ func (c Config) NeedsRestart(next Config) (fields []string) {
 		was, will any
 	}
 	pairs := []pair{{"agent", c.Agent, next.Agent}, {"listen", c.Listen, next.Listen}, {"origin", c.Origin, next.Origin}, {"tls", c.TLS, next.TLS},
-		{"wait", c.Wait, next.Wait}, {"idle", c.Idle, next.Idle}, {"keepKeys", c.KeepKeys, next.KeepKeys}, {"oidc", c.OIDC, next.OIDC},
+		{"wait", c.Wait, next.Wait}, {"idle", c.Idle, next.Idle}, {"keepKeys", c.KeepKeys, next.KeepKeys}, {"retention", c.Retention, next.Retention}, {"oidc", c.OIDC, next.OIDC},
 		{"store", c.Postgres, next.Postgres}, {"candidate", c.Candidate, next.Candidate}, {"sinks", c.Sinks, next.Sinks}, {"metrics", c.Metrics, next.Metrics},
 		{"telemetry", c.OTLP, next.OTLP}, {"witnesses", c.Witnesses, next.Witnesses},
 		{"endpoint", c.Endpoint != nil, next.Endpoint != nil}}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/seed-de4804fb/verbatim/action"
 )
 
 // Config is the configuration of one daemon.
@@ -38,6 +40,9 @@ type Config struct {
 	// KeepKeys is how long idempotency keys are kept after their action has
 	// ended, at least.
 	KeepKeys time.Duration
+	// Retention is how long payloads are kept, by class; a class without an
+	// entry is kept until it is erased.
+	Retention action.Retention
 	// OIDC is nil where people have accounts of this home alone.
 	OIDC *OIDC
 	// Servers are MCP servers by name.

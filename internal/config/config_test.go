@@ -67,6 +67,8 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		{"a provider without issuer", "oidc: {client: c, groups: {a: b}}\n", ":1: oidc.issuer: is needed"},
 		{"a secret in the file", "oidc: {issuer: \"https://id.example.com\", client: c, groups: {a: b}, secret: x}\n", ":1: oidc.secret: must be a mapping"},
 		{"waiting without end", "wait: 24h\n", ":1: wait: must be a duration from 1ms to 10m0s"},
+		{"payloads that are kept too short", "retention: {reads: 1h}\n", ":1: retention.reads: must be a duration from 24h0m0s"},
+		{"payloads of an unknown class", "retention: {writes: 720h}\n", "retention"},
 		{"keys that are kept too short", "keepKeys: 24h\n", ":1: keepKeys: must be a duration from 720h0m0s"},
 		{"no waiting at all", "wait: 0s\n", ":1: wait: must be a duration"},
 		{"a number where text is wanted", "agent: 5\n", ":1: agent: must be text"},

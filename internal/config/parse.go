@@ -39,6 +39,7 @@ func parse(file string, text []byte, c *Config) error {
 		"wait":      duration(&c.Wait, time.Millisecond, MaxWait),
 		"idle":      duration(&c.Idle, MinIdle, MaxIdle),
 		"keepKeys":  duration(&c.KeepKeys, DefaultKeepKeys, MaxKeepKeys),
+		"retention": func(r *reader, n *yaml.Node, at string) { c.Retention = r.retention(n, at) },
 		"servers":   func(r *reader, n *yaml.Node, at string) { c.Servers = r.servers(n, at) },
 		"store":     func(r *reader, n *yaml.Node, at string) { c.Postgres = r.store(n, at) },
 		"witnesses": func(r *reader, n *yaml.Node, at string) { c.Witnesses = r.witnesses(n, at) },

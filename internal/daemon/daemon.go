@@ -15,6 +15,7 @@ import (
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/internal/config"
@@ -50,6 +51,9 @@ type Config struct {
 	// KeepKeys is how long idempotency keys are kept after their action has
 	// ended; nil, or less than that, means action.MinKeyRetention.
 	KeepKeys func() time.Duration
+	// Retention is how long payloads are kept, by class; empty: until they are
+	// erased.
+	Retention action.Retention
 	// Sequence adds records to the signed log and says how many. It is called
 	// twice a second and once at the end; nil leaves the log unsigned.
 	Sequence func(context.Context) (int, error)
@@ -75,6 +79,7 @@ type Daemon struct {
 	stop    context.CancelFunc
 
 	draining atomic.Bool
+	forgets  atomic.Bool   // payloads are being forgotten
 	touched  atomic.Int64  // when somebody last asked for something, Unix nanoseconds
 	stirred  chan struct{} // something was started; see giveBack
 	creating sync.Mutex    // one account is made at a time: only the first needs no login

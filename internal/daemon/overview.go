@@ -108,3 +108,21 @@ func (d *Daemon) forget() {
 		d.log.Info("idempotency keys were forgotten", "number", n, "retention", keep)
 	}
 }
+
+// forgetPayloads lets go of payloads that are past their time, beside
+// everything else: where nobody has for long, there may be many.
+func (d *Daemon) forgetPayloads() {
+	if len(d.cfg.Retention) == 0 || !d.forgets.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer d.forgets.Store(false)
+		f, err := d.cfg.Gate.ForgetPayloads(d.serving, d.cfg.Retention)
+		switch {
+		case err != nil && d.serving.Err() == nil:
+			d.log.Error("payloads past their time could not be forgotten", "error", err)
+		case f.Actions+f.Records > 0:
+			d.log.Info("payloads past their time were forgotten", "actions", f.Actions, "records", f.Records, "held", len(f.Held)-1)
+		}
+	}()
+}

@@ -29,6 +29,7 @@ func (d *Daemon) watch() {
 		if time.Since(forgotten) > forgetEvery {
 			forgotten = time.Now()
 			d.forget()
+			d.forgetPayloads()
 		}
 		if d.cfg.Reload != nil {
 			d.cfg.Reload()

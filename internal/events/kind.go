@@ -82,7 +82,7 @@ func severityOf(event string) string {
 	switch event {
 	case audit.Restored:
 		return Error
-	case audit.KeysForgotten:
+	case audit.KeysForgotten, audit.PayloadsForgotten:
 		return Debug
 	case audit.InvitationEnded, audit.DelegationEnded:
 		return Info

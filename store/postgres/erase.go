@@ -40,19 +40,12 @@ func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	steps := []step{
-		do(`UPDATE action SET erased_at = $2, fingerprint = NULL, hash = NULL, targets = '[]', evidence = '[]', changes = '[]',
-			reason = '', end_detail = '' WHERE id = $1`, row.ID, t.now()),
-		do(`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
-			WHERE action_seq = (SELECT seq FROM action WHERE id = $1)`, row.ID),
-		do("UPDATE standing_grant SET revoked_at = $2 WHERE tenant = $3 AND source = $1 AND revoked_at IS NULL", row.ID, t.now(), row.Tenant),
-		do("UPDATE standing_grant SET scope = NULL WHERE tenant = $2 AND source = $1", row.ID, row.Tenant),
-		do("DELETE FROM salt WHERE place IN (SELECT place FROM event WHERE action_id = $1)", row.ID),
+	seq := int64(0)
+	if _, err := t.one(func(cur *cursor) error { seq = cur.int(); return nil }, "SELECT seq FROM action WHERE tenant = $1 AND id = $2",
+		row.Tenant, row.ID); err != nil {
+		return action.Action{}, err
 	}
-	if m.To.Terms != nil {
-		steps = append(steps, do("UPDATE approval SET nonce = $2, preview = NULL WHERE action_id = $1", row.ID, m.To.Terms.Nonce))
-	}
-	if err := t.run(append(steps, entry)...); err != nil {
+	if err := t.run(append(t.erasure([]int64{seq}), entry)...); err != nil {
 		return action.Action{}, fmt.Errorf("erase: %w", err)
 	}
 	m.To.Leaf = t.leaf

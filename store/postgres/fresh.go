@@ -230,9 +230,14 @@ func (t *tx) takeKey(a action.Action) (action.Action, error) {
 }
 
 // insert writes a new row. What stands in its way was looked for before.
-func (t *tx) insert(p prospect, payload sealed) (action.Action, error) {
+func (t *tx) insert(p prospect, payload sealed) (_ action.Action, err error) {
 	a := p.action
 	a.CreatedAt, a.UpdatedAt = t.now(), t.now()
+	if on := verbs.Shelf(a); on != payload.on { // a day has begun since
+		if payload, err = t.store.sealOn(a, on); err != nil {
+			return action.Action{}, err
+		}
+	}
 	if a.Result != nil {
 		result := *a.Result
 		result.At = t.now()

@@ -70,7 +70,7 @@ func (t *tx) save(from, to action.Action) (*compound, error) {
 		t.store.process, t.session.timeline, r.At, r.IsError, r.Evidence, r.Code, r.Detail, r.Comparison,
 		from.ID, string(from.State), from.Fence)
 	if len(r.Output) > 0 {
-		b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: to.Tenant, Row: to.ID, Field: fieldResult}, r.Output)
+		b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: to.Tenant, Row: to.ID, Field: fieldResult, Shelf: verbs.Shelf(to)}, r.Output)
 		if err != nil {
 			return nil, fmt.Errorf("seal result: %w", err)
 		}

@@ -18,7 +18,7 @@ GRANT SELECT, INSERT ON action, payload, approval, vote, consumption, attempt, i
 	log, tree_hash, checkpoint TO ROLE;
 GRANT SELECT, INSERT ON standing_grant, standing_vote, standing_cover TO ROLE;
 GRANT SELECT, INSERT ON follower TO ROLE;
-GRANT SELECT ON numbering, time_floor, schema_version, head TO ROLE;
+GRANT SELECT ON numbering, time_floor, schema_version, head, retention, held TO ROLE;
 GRANT USAGE ON SEQUENCE action_seq TO ROLE;
 GRANT UPDATE (state, fence, lease_until, attempt, updated_at, deadline, caller_gone, effect, code, reason, public_reason,
 	result_mode, policy_version, rules, ended_at, end_error, end_evidence, end_code, end_detail, end_comparison, process,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
@@ -35,7 +36,10 @@ const insertSQL = `INSERT INTO action (seq, id, kind, tenant, principal, agent, 
 
 // sealed is a payload on its way into the database. It is made before the
 // transaction, so that no lock waits for ciphers.
-type sealed struct{ raw, requested, args, preview, facts []byte }
+type sealed struct {
+	raw, requested, args, preview, facts []byte
+	on                                   keys.Shelf
+}
 
 // Names of the sealed fields; they are bound into what is sealed.
 const (
@@ -47,12 +51,15 @@ const (
 	fieldResult    = "result"
 )
 
+// seal seals the payload of a new row for the day that it most probably is.
 func (s *Store) seal(a action.Action) (sealed, error) {
-	var out sealed
-	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
-	if err != nil {
-		return sealed{}, err
-	}
+	a.CreatedAt = s.told()
+	return s.sealOn(a, verbs.Shelf(a))
+}
+
+func (s *Store) sealOn(a action.Action, on keys.Shelf) (sealed, error) {
+	out := sealed{on: on}
+	box := s.opt.Sealer.Row(a.Tenant, a.ID, on)
 	for _, f := range []struct {
 		to    *[]byte
 		field string
@@ -184,6 +191,9 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 		a.Result = &result
 	}
 	err = errors.Join(err, scanTerms(c, &a), c.err)
+	if !a.ErasedAt.IsZero() {
+		a = verbs.WithoutPayload(a, a.ErasedAt)
+	}
 	if err == nil {
 		err = verbs.Verify(a)
 	}
@@ -196,14 +206,18 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) error {
 	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldFacts, fieldResult}
 	plain := make([][]byte, len(fields))
-	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
-	errs := []error{err}
+	box := s.opt.Sealer.Row(a.Tenant, a.ID, verbs.Shelf(*a))
+	var errs []error
 	for i, field := range fields {
 		b := c.blob()
-		if b == nil || box == nil {
+		if b == nil {
 			continue
 		}
 		text, err := box.Open(field, b)
+		if errors.Is(err, keys.ErrErased) && a.State.Terminal() {
+			a.ErasedAt = verbs.KeyGone(*a) // a backup that was put back still had it
+			continue
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w: %w", field, verbs.ErrTampered, err))
 		}

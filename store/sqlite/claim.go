@@ -86,7 +86,7 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		a := a
 		a.LeaseUntil = t.now.Add(start.Lease)
 		fresh.entry.Lease(a.LeaseUntil)
-		out, err := t.begin(a, fresh)
+		out, err := t.begin(a, &fresh)
 		if err != nil {
 			return out, err
 		}

@@ -40,31 +40,34 @@ func (s *Store) Erase(ctx context.Context, tenant, id, account, reason string) (
 }
 
 func (t *tx) erase(row action.Action, m verbs.Move) (action.Action, error) {
+	err := t.erasePayload(row.ID)
+	if err == nil {
+		m.To.Leaf, err = t.recorded(m.Record, m.Facts, m.Secrets)
+	}
+	return m.To, err
+}
+
+// erasePayload forgets what tells of the arguments of an action.
+func (t *tx) erasePayload(id string) error {
 	steps := []struct {
 		sql  string
 		args []any
 	}{
 		{`UPDATE action SET erased_at = ?, fingerprint = NULL, hash = NULL, targets = '[]', evidence = '[]', changes = '[]', reason = '',
-			end_detail = '' WHERE id = ?`, []any{t.now, row.ID}},
+			end_detail = '' WHERE id = ?`, []any{t.now, id}},
 		{`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
-			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{row.ID}},
-		{"UPDATE standing_grant SET revoked_at = ? WHERE source = ? AND revoked_at IS NULL", []any{t.now, row.ID}},
-		{"UPDATE standing_grant SET scope = NULL WHERE source = ?", []any{row.ID}},
-		{"UPDATE event SET salt = NULL WHERE action_id = ?", []any{row.ID}},
+			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{id}},
+		{"UPDATE standing_grant SET revoked_at = ? WHERE source = ? AND revoked_at IS NULL", []any{t.now, id}},
+		{"UPDATE standing_grant SET scope = NULL WHERE source = ?", []any{id}},
+		{"UPDATE event SET salt = NULL WHERE action_id = ?", []any{id}},
+		{"UPDATE approval SET nonce = ?, preview = NULL WHERE action_id = ?", []any{verbs.ErasedNonce(id), id}},
 	}
 	for _, step := range steps {
 		if _, err := t.exec(step.sql, step.args...); err != nil {
-			return action.Action{}, fmt.Errorf("erase: %w", err)
+			return fmt.Errorf("erase: %w", err)
 		}
 	}
-	if m.To.Terms != nil {
-		if _, err := t.exec("UPDATE approval SET nonce = ?, preview = NULL WHERE action_id = ?", m.To.Terms.Nonce, row.ID); err != nil {
-			return action.Action{}, fmt.Errorf("erase: %w", err)
-		}
-	}
-	var err error
-	m.To.Leaf, err = t.recorded(m.Record, m.Facts, m.Secrets)
-	return m.To, err
+	return nil
 }
 
 // emptyJournal writes what is in the journal into the file and cuts it to

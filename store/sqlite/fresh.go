@@ -82,7 +82,7 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 		if row, err := t.free(a); err != nil {
 			return row, err
 		}
-		return t.begin(a, fresh)
+		return t.begin(a, &fresh)
 	})
 }
 
@@ -106,12 +106,17 @@ func (s *Store) fresh(a action.Action, start action.Start) (fresh, error) {
 
 // begin inserts a new row. What stands in its way was looked for before, but
 // a row with its id: that comes back with ErrState.
-func (t *tx) begin(a action.Action, f fresh) (action.Action, error) {
+func (t *tx) begin(a action.Action, f *fresh) (_ action.Action, err error) {
 	a.CreatedAt, a.UpdatedAt = t.now, t.now
+	if on := verbs.Shelf(a); on != f.on { // a day has begun since
+		if f.sealed, err = t.store.sealOn(a, on); err != nil {
+			return action.Action{}, err
+		}
+	}
 	if a.Result != nil {
 		a.Result.At = t.now
 	}
-	err := t.insert(a, f)
+	err = t.insert(a, *f)
 	if errors.Is(err, errKnown) {
 		return t.known(a)
 	}

@@ -50,7 +50,7 @@ func (t *tx) keep(a action.Action) error {
 	if len(a.Result.Output) == 0 {
 		return t.forgetOutput(a)
 	}
-	b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: a.Tenant, Row: a.ID, Field: fieldResult}, a.Result.Output)
+	b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: a.Tenant, Row: a.ID, Field: fieldResult, Shelf: verbs.Shelf(a)}, a.Result.Output)
 	if err != nil {
 		return fmt.Errorf("seal result: %w", err)
 	}

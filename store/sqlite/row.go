@@ -37,6 +37,7 @@ const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner
 // transaction, so that the writing goroutine does not wait for ciphers.
 type sealed struct {
 	raw, requested, args, preview, facts []byte
+	on                                   keys.Shelf
 	box                                  *keys.RowSealer
 }
 
@@ -50,12 +51,15 @@ const (
 	fieldResult    = "result"
 )
 
+// seal seals the payload of a new row for the day that it most probably is.
 func (s *Store) seal(a action.Action) (sealed, error) {
-	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
-	if err != nil {
-		return sealed{}, err
-	}
-	out := sealed{box: box}
+	a.CreatedAt = s.present()
+	return s.sealOn(a, verbs.Shelf(a))
+}
+
+func (s *Store) sealOn(a action.Action, on keys.Shelf) (sealed, error) {
+	box := s.opt.Sealer.Row(a.Tenant, a.ID, on)
+	out := sealed{on: on, box: box}
 	for _, f := range []struct {
 		to    *[]byte
 		field string
@@ -175,6 +179,9 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 		a.Result = &result
 	}
 	err = errors.Join(err, scanTerms(c, &a), c.err)
+	if !a.ErasedAt.IsZero() {
+		a = verbs.WithoutPayload(a, a.ErasedAt)
+	}
 	if err == nil {
 		err = verbs.Verify(a)
 	}
@@ -187,14 +194,18 @@ func (s *Store) scanAction(c *cursor) (action.Action, error) {
 func (s *Store) scanPayload(c *cursor, a *action.Action, result *action.Result) error {
 	fields := []string{fieldRaw, fieldRequested, fieldArgs, fieldPreview, fieldFacts, fieldResult}
 	plain := make([][]byte, len(fields))
-	box, err := s.opt.Sealer.Row(a.Tenant, a.ID)
-	errs := []error{err}
+	box := s.opt.Sealer.Row(a.Tenant, a.ID, verbs.Shelf(*a))
+	var errs []error
 	for i, field := range fields {
 		b := c.blob()
-		if b == nil || box == nil {
+		if b == nil {
 			continue
 		}
 		text, err := box.Open(field, b)
+		if errors.Is(err, keys.ErrErased) && a.State.Terminal() {
+			a.ErasedAt = verbs.KeyGone(*a) // a backup that was put back still had it
+			continue
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w: %w", field, verbs.ErrTampered, err))
 		}

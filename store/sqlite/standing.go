@@ -8,6 +8,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -27,7 +28,7 @@ func (s *Store) Grant(ctx context.Context, g action.StandingGrant, v action.Vote
 			err = verbs.InForce(source, version)
 		}
 		if err == nil {
-			err = t.insertStanding(out)
+			err = t.insertStanding(out, source)
 		}
 		if err != nil {
 			return action.StandingGrant{}, err
@@ -64,8 +65,8 @@ func (s *Store) grant(ctx context.Context, fn func(*tx) (action.StandingGrant, e
 	return out, nil
 }
 
-func (t *tx) insertStanding(g action.StandingGrant) error {
-	scope, err := t.store.opt.Sealer.Seal(verbs.StandingPlace(g), []byte(approval.ScopeText(g.Scope)))
+func (t *tx) insertStanding(g action.StandingGrant, source action.Action) error {
+	scope, err := t.store.opt.Sealer.Seal(verbs.StandingPlace(g, verbs.Shelf(source)), []byte(approval.ScopeText(g.Scope)))
 	if err != nil {
 		return fmt.Errorf("seal scope: %w", err)
 	}
@@ -334,7 +335,7 @@ func (s *Store) standingGrants(c *conn, where string, args ...any) ([]action.Sta
 		scope, requirements := cur.blob(), cur.text()
 		g.StepUp, g.Nonce, g.RequestedAt, g.ExpiresAt, g.Digest = cur.bool(), cur.text(), cur.time(), cur.time(), cur.digest()
 		g.MaxUses, g.Uses, g.Spent, g.RevokedAt, g.RevokedBy = int(cur.int()), int(cur.int()), cur.int(), cur.time(), cur.text()
-		if err := errors.Join(verbs.ParseRequirements(requirements, &g.Requirements), s.openScope(&g, scope), cur.err); err != nil {
+		if err := errors.Join(verbs.ParseRequirements(requirements, &g.Requirements), s.openScope(&g, &scope), cur.err); err != nil {
 			return err
 		}
 		out = append(out, g)
@@ -345,11 +346,16 @@ func (s *Store) standingGrants(c *conn, where string, args ...any) ([]action.Sta
 	return out, err
 }
 
-func (s *Store) openScope(g *action.StandingGrant, sealed []byte) error {
-	if sealed == nil {
+// openScope reads a scope. One whose key was destroyed is none.
+func (s *Store) openScope(g *action.StandingGrant, sealed *[]byte) error {
+	if *sealed == nil {
 		return nil
 	}
-	text, err := s.opt.Sealer.Open(verbs.StandingPlace(*g), sealed)
+	text, err := s.opt.Sealer.Open(verbs.StandingPlace(*g, keys.Shelf{}), *sealed)
+	if errors.Is(err, keys.ErrErased) {
+		*sealed = nil
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("standing grant %s: %w: %w", g.ID, verbs.ErrTampered, err)
 	}

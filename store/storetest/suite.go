@@ -31,7 +31,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) verbatim.St
 		run  func(*testing.T, Open)
 	}{
 		{"Edges", testEdges}, {"Fresh", testFresh}, {"Keys", testKeys}, {"Votes", testVotes}, {"Begin", testBegin},
-		{"Resend", testResend}, {"Endings", testEndings}, {"Expiry", testExpiry}, {"Policy", testPolicy}, {"Records", testRecords}, {"Log", testLog}, {"Following", testFollow}, {"Erasing", testErase},
+		{"Resend", testResend}, {"Endings", testEndings}, {"Expiry", testExpiry}, {"Policy", testPolicy}, {"Records", testRecords}, {"Log", testLog}, {"Following", testFollow}, {"Erasing", testErase}, {"Aging", testAging},
 		{"Stops", testStops}, {"People", testPeople}, {"Standins", testStandins}, {"Limits", testLimits}, {"Budgets", testBudgets}, {"Forgetting", testForgetting}, {"Reads", testReads}, {"Earlier", testEarlier}, {"Races", testRaces}, {"Rounds", testRounds}, {"Model", testModel},
 		{"Histories", testHistories}, {"Standing", testStanding}, {"Standing grants", testStandingModel}, {"Ties", testTies},
 	} {

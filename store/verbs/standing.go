@@ -115,8 +115,8 @@ func StandingRevokedRecord(g action.StandingGrant) (audit.Record, Facts, Secrets
 
 // StandingPlace is where the scope of a grant is sealed: beside its source,
 // so that what erases that erases this.
-func StandingPlace(g action.StandingGrant) keys.Place {
-	return keys.Place{Tenant: g.Tenant, Row: g.Source, Field: "standing " + g.ID}
+func StandingPlace(g action.StandingGrant, on keys.Shelf) keys.Place {
+	return keys.Place{Tenant: g.Tenant, Row: g.Source, Field: "standing " + g.ID, Shelf: on}
 }
 
 // ParseScope reads what approval.ScopeText wrote.
