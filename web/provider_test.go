@@ -28,7 +28,7 @@ func signingInAt(t *testing.T, s *idptest.Server, at string, actions ...action.A
 	b := emptyBench(t, actions...)
 	b.clock.Move(time.Since(start))
 	b.at = at
-	p, err := idp.New(idp.Config{Issuer: s.Issuer, Client: idptest.Client, Secret: idptest.Secret, Redirect: at + web.CallbackPath, Groups: map[string]string{"books": "finance"}})
+	p, err := idp.New(idp.Config{Issuer: s.Issuer, Client: idptest.Client, Secret: idptest.Secret, Redirect: at + web.CallbackPath, Scopes: []string{"profile"}, Groups: map[string]string{"books": "finance"}})
 	if err != nil {
 		t.Fatal(err)
 	}
