@@ -87,8 +87,7 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 
 // attempted notes the attempt of a row that begins.
 func (c *compound) attempted(a action.Action, now time.Time, server canon.Digest) {
-	c.with("n", `INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server)
-		SELECT seq, ?::bigint, ?::bigint, ?::text, ?::bigint, ?::bytea FROM a`,
+	c.with("n", insertAttempt+"SELECT seq, ?::bigint, ?::bigint, ?::text, ?::bigint, ?::bytea FROM a",
 		a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt), now, server)
 }
 
@@ -103,18 +102,26 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 	if err != nil {
 		return action.Action{}, err
 	}
+	f := fresh{prospect{action: a, start: true, server: start.Server, limits: start.Limits}, payload, start}
+	a, solo, err := s.freshSoon(ctx, &s.starts, f)
+	if solo {
+		return s.beginOne(ctx, f)
+	}
+	return a, err
+}
+
+func (s *Store) beginOne(ctx context.Context, f fresh) (action.Action, error) {
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		t.settling = true
-		p := prospect{action: a, start: true, server: start.Server, limits: start.Limits}
+		p := f.prospect
 		if row, err := t.free(&p); err != nil {
 			return row, err
 		}
-		p.action.LeaseUntil = t.now().Add(start.Lease)
-		out, err := t.insert(p, payload)
+		out, err := t.insert(p, f)
 		if err != nil {
 			return out, err
 		}
-		return out, t.reserve(out, start)
+		return out, t.reserve(out, f.start)
 	})
 }
 

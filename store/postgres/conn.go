@@ -141,6 +141,12 @@ func bind(args []any) ([]any, error) {
 			out[i] = v
 		case int:
 			out[i] = int64(v)
+		case column:
+			b, err := v.pack()
+			if err != nil {
+				return nil, fmt.Errorf("bind parameter %d: %w", i+1, err)
+			}
+			out[i] = b
 		case time.Time:
 			if !v.IsZero() {
 				out[i] = v.UnixNano()

@@ -14,6 +14,14 @@ func (s *Store) Finish(ctx context.Context, e action.Ending) (action.Action, err
 	if err := verbs.Ends(e); err != nil {
 		return action.Action{}, err
 	}
+	a, solo, err := s.ends.ask(ctx, e)
+	if solo {
+		return s.finishOne(ctx, e)
+	}
+	return a, err
+}
+
+func (s *Store) finishOne(ctx context.Context, e action.Ending) (action.Action, error) {
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		row, err := t.lock(e.ID)
 		if err != nil {

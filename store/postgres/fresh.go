@@ -99,12 +99,21 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 	if err != nil {
 		return action.Action{}, err
 	}
+	f := fresh{prospect: prospect{action: a}, payload: payload}
+	a, solo, err := s.freshSoon(ctx, &s.creates, f)
+	if solo {
+		return s.createOne(ctx, f)
+	}
+	return a, err
+}
+
+func (s *Store) createOne(ctx context.Context, f fresh) (action.Action, error) {
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		p := prospect{action: a}
+		p := f.prospect
 		if row, err := t.free(&p); err != nil {
 			return row, err
 		}
-		return t.insert(p, payload)
+		return t.insert(p, f)
 	})
 }
 
@@ -230,18 +239,11 @@ func (t *tx) takeKey(a action.Action) (action.Action, error) {
 }
 
 // insert writes a new row. What stands in its way was looked for before.
-func (t *tx) insert(p prospect, payload sealed) (_ action.Action, err error) {
-	a := p.action
-	a.CreatedAt, a.UpdatedAt = t.now(), t.now()
-	if on := verbs.Shelf(a); on != payload.on { // a day has begun since
-		if payload, err = t.store.sealOn(a, on); err != nil {
-			return action.Action{}, err
-		}
-	}
-	if a.Result != nil {
-		result := *a.Result
-		result.At = t.now()
-		a.Result = &result
+func (t *tx) insert(p prospect, of fresh) (action.Action, error) {
+	a := t.fill(p, of.start)
+	payload, err := t.shelved(a, of.payload)
+	if err != nil {
+		return action.Action{}, err
 	}
 	row := t.insertion(p.seq, a, payload)
 	if p.start {

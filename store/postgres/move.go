@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
-	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -29,16 +28,10 @@ func (t *tx) carryStarted(row action.Action, m verbs.Move, server canon.Digest) 
 }
 
 func (t *tx) carryWith(row action.Action, m verbs.Move, add func(*compound)) (action.Action, error) {
-	to := m.To
-	if !action.CanMove(row.State, to.State) {
+	if !action.CanMove(row.State, m.To.State) {
 		return row, action.ErrState
 	}
-	to.UpdatedAt = t.now()
-	if to.Result != nil {
-		result := *to.Result
-		result.At = t.now()
-		to.Result = &result
-	}
+	to := t.moved(m)
 	save, err := t.save(row, to)
 	if err != nil {
 		return action.Action{}, err
@@ -58,25 +51,41 @@ func (t *tx) carryWith(row action.Action, m verbs.Move, add func(*compound)) (ac
 	return to, nil
 }
 
-// save begins the statement that writes a moved row.
-func (t *tx) save(from, to action.Action) (*compound, error) {
-	r := action.Result{}
+// moved is a row as a move leaves it, at the time of the transaction.
+func (t *tx) moved(m verbs.Move) action.Action {
+	to := m.To
+	to.UpdatedAt = t.now()
+	if to.Result != nil {
+		result := *to.Result
+		result.At = t.now()
+		to.Result = &result
+	}
+	return to
+}
+
+// saved are the values of a moved row, in the order of saveSQL.
+func (t *tx) saved(from, to action.Action) []any {
+	r, d := action.Result{}, to.Decision
 	if to.Result != nil {
 		r = *to.Result
 	}
-	d := to.Decision
-	c := compose(saveSQL, string(to.State), to.Fence, to.LeaseUntil, to.Attempt, to.UpdatedAt, to.Deadline,
+	return []any{string(to.State), to.Fence, to.LeaseUntil, to.Attempt, to.UpdatedAt, to.Deadline,
 		to.CallerGone, d.Effect, d.Code, d.Reason, d.PublicReason, d.ResultMode, d.PolicyVersion, verbs.ListText(d.Rules),
 		t.store.process, t.session.timeline, r.At, r.IsError, r.Evidence, r.Code, r.Detail, r.Comparison,
-		from.ID, string(from.State), from.Fence)
-	if len(r.Output) > 0 {
-		b, err := t.store.opt.Sealer.Seal(keys.Place{Tenant: to.Tenant, Row: to.ID, Field: fieldResult, Shelf: verbs.Shelf(to)}, r.Output)
-		if err != nil {
-			return nil, fmt.Errorf("seal result: %w", err)
-		}
+		from.ID, string(from.State), from.Fence}
+}
+
+// save begins the statement that writes a moved row.
+func (t *tx) save(from, to action.Action) (*compound, error) {
+	c := compose(saveSQL, t.saved(from, to)...)
+	b, err := t.sealOutput(to)
+	if err != nil {
+		return nil, fmt.Errorf("seal result: %w", err)
+	}
+	if b != nil {
 		c.with("p", "UPDATE payload SET result = ?::bytea FROM a WHERE action_seq = a.seq", b)
 	}
-	if to.State == action.Succeeded && len(r.Output) == 0 { // what an unclear end left is not its output
+	if to.State == action.Succeeded && b == nil { // what an unclear end left is not its output
 		c.with("p", "UPDATE payload SET result = NULL FROM a WHERE result IS NOT NULL AND action_seq = a.seq")
 	}
 	if from.State == action.Executing {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
@@ -65,6 +66,10 @@ type Store struct {
 	timeline atomic.Int64 // of the latest connection
 	seen     atomic.Int64 // the latest time that this process was told
 
+	starts  crowd[fresh, action.Action]         // calls that begin at once
+	creates crowd[fresh, action.Action]         // other new rows
+	ends    crowd[action.Ending, action.Action] // ends of runs
+
 	stop context.CancelFunc // ends the sign of life
 	done sync.WaitGroup
 	once sync.Once
@@ -76,6 +81,7 @@ const (
 	defaultConnections = 16
 	maxConnections     = 1000
 	defaultPatience    = 20 * time.Second
+	crowdsAtOnce       = 2 // of each kind: one works while another waits for the disk
 )
 
 // Open connects to the database and brings its tables up to date where its
@@ -108,6 +114,9 @@ func newStore(opt Options) *Store {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
+	s.starts.serve, s.starts.atOnce = s.serveFresh, crowdsAtOnce
+	s.creates.serve, s.creates.atOnce = s.serveFresh, crowdsAtOnce
+	s.ends.serve, s.ends.atOnce = s.serveEnds, crowdsAtOnce
 	return s
 }
 
@@ -122,6 +131,7 @@ func (s *Store) connect(ctx context.Context) error {
 	set := cfg.ConnConfig.RuntimeParams
 	set["application_name"] = "verbatim"
 	set["idle_in_transaction_session_timeout"] = "10000" // a gateway that died holds no locks for longer
+	set["jit"] = "off"                                   // compiling a statement takes longer than any of ours
 	cfg.AfterConnect = s.greet
 	s.pool, err = pgxpool.NewWithConfig(ctx, cfg)
 	return err

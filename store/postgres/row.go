@@ -27,12 +27,18 @@ const selectAction = "SELECT " + columns + fromAction
 const fromAction = ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
 	LEFT JOIN approval t ON t.tenant = a.tenant AND t.action_id = a.id `
 
-const insertSQL = `INSERT INTO action (seq, id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool, definition, mutation,
-	high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint, hash, targets,
-	evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
-	result_mode, policy_version, rules, process, ended_at, end_code, timeline)
+const (
+	insertSQL = insertInto + `
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
 	$25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42)`
+	insertInto = `INSERT INTO action (seq, id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool, definition, mutation,
+	high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint, hash, targets,
+	evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
+	result_mode, policy_version, rules, process, ended_at, end_code, timeline) `
+	insertPayload = "INSERT INTO payload (action_seq, raw, requested, args, preview, facts) "
+	insertTerms   = "INSERT INTO approval (tenant, action_id, requirements, pending_until, ttl, step_up, nonce, requested_at, expires_at, preview, digest) "
+	insertAttempt = "INSERT INTO attempt (action_seq, attempt, fence, provider_key, started_at, server) "
+)
 
 // sealed is a payload on its way into the database. It is made before the
 // transaction, so that no lock waits for ciphers.
@@ -78,9 +84,8 @@ func (s *Store) sealOn(a action.Action, on keys.Shelf) (sealed, error) {
 	return out, nil
 }
 
-// insertion begins the statement that writes a new row with its payload and
-// terms.
-func (t *tx) insertion(seq int64, a action.Action, p sealed) *compound {
+// values of a new row, in the order of insertInto.
+func (t *tx) values(seq int64, a action.Action) []any {
 	end := ""
 	if a.Result != nil {
 		end = a.Result.Code
@@ -89,20 +94,28 @@ func (t *tx) insertion(seq int64, a action.Action, p sealed) *compound {
 	if a.State.Terminal() {
 		ended = t.now()
 	}
-	c := compose(insertSQL, seq, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
+	return []any{seq, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
 		a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
 		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
 		verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
 		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
-		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, t.session.timeline)
-	c.with("p", `INSERT INTO payload (action_seq, raw, requested, args, preview, facts)
-		SELECT seq, ?::bytea, ?::bytea, ?::bytea, ?::bytea, ?::bytea FROM a`, p.raw, p.requested, p.args, p.preview, p.facts)
+		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, t.session.timeline}
+}
+
+func termsValues(a action.Action) []any {
+	terms := *a.Terms
+	return []any{a.Tenant, a.ID, verbs.RequirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp,
+		terms.Nonce, terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest}
+}
+
+// insertion begins the statement that writes a new row with its payload and
+// terms.
+func (t *tx) insertion(seq int64, a action.Action, p sealed) *compound {
+	c := compose(insertSQL, t.values(seq, a)...)
+	c.with("p", insertPayload+"SELECT seq, ?::bytea, ?::bytea, ?::bytea, ?::bytea, ?::bytea FROM a", p.raw, p.requested, p.args, p.preview, p.facts)
 	if a.Terms != nil {
-		terms := *a.Terms
-		c.with("t", `INSERT INTO approval (tenant, action_id, requirements, pending_until, ttl, step_up, nonce, requested_at, expires_at,
-			preview, digest) SELECT ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::boolean, ?::text, ?::bigint, ?::bigint, ?::bytea, ?::bytea FROM a`,
-			a.Tenant, a.ID, verbs.RequirementsText(terms.Requirements), terms.PendingUntil, int64(terms.TTL), terms.StepUp,
-			terms.Nonce, terms.RequestedAt, terms.ExpiresAt, terms.Preview, terms.Digest)
+		c.with("t", insertTerms+`SELECT ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::boolean, ?::text, ?::bigint, ?::bigint, ?::bytea, ?::bytea FROM a`,
+			termsValues(a)...)
 	}
 	return c
 }
@@ -133,7 +146,8 @@ func (t *tx) lock(id string) (action.Action, error) {
 
 const (
 	holdSQL = "SELECT " + beginColumns + " FROM action, time_floor WHERE action.id = $1 FOR UPDATE OF action"
-	heldSQL = "SELECT " + columns + ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved')" + fromAction + "WHERE a.id = $1"
+	heldSQL = "SELECT " + columns + heldToo + fromAction + "WHERE a.id = $1"
+	heldToo = ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved')"
 )
 
 func first(rows []action.Action, err error) (action.Action, error) {

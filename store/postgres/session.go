@@ -66,7 +66,7 @@ func (s *Store) greet(ctx context.Context, db *pgx.Conn) error {
 			"timeline", here.timeline, "before", before)
 	}
 	db.PgConn().CustomData()[sessionKey] = &here
-	return nil
+	return acceptPacked(ctx, db)
 }
 
 // keeps: what the server acknowledges must survive a crash.
