@@ -236,3 +236,69 @@ func endLost(t *testing.T, s, calm *postgres.Store, w *pgtest.Wire, how pgtest.L
 		}
 	}
 }
+
+func TestReadersWhoAskAtOnceAreToldTheirOwn(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	dsn := server.Schema(t)
+	calm := openAt(t, dsn, nil)
+	w := pgtest.NewWire(t, server.Addr())
+	s := openAt(t, w.Through(dsn), nil)
+	for i := range 6 { // each has one of its kind in flight, whose caller has gone
+		run := begin(t, s, fmt.Sprint("call ", i))
+		must(t, s.Leave(t.Context(), run.ID))
+	}
+	_, err := s.Stop(t.Context(), action.Stop{Tenant: "other", By: action.ByHost, Reason: "test"})
+	must(t, err)
+	_, err = s.Stop(t.Context(), action.Stop{Tenant: "acme", Agent: "stopped", By: action.ByHost, Reason: "test"})
+	must(t, err)
+	before, err := calm.Now(t.Context())
+	must(t, err)
+
+	var asks []func() (action.Action, error)
+	fail := func(format string, args ...any) (action.Action, error) { return action.Action{}, fmt.Errorf(format, args...) }
+	for i := range 24 {
+		id := fmt.Sprint("call ", i%8)
+		read := allowed(t, calm, id)
+		if read.Mutation = false; i%8 == 3 {
+			stopped(&read)
+		}
+		asks = append(asks, func() (action.Action, error) {
+			rows, err := s.Joinable(t.Context(), "acme", "user:pat", canon.Sum([]byte(id)))
+			if want := i%8 < 6; err != nil || want != (len(rows) == 1) || want && rows[0].ID != id {
+				return fail("%s joins %d rows: %v", id, len(rows), err)
+			}
+			return action.Action{}, nil
+		}, func() (action.Action, error) {
+			tenant := []string{"acme", "other", "third"}[i%3]
+			stops, err := s.Stops(t.Context(), tenant)
+			if want := i%3 < 2; err != nil || want != (len(stops) == 1) || want && stops[0].Tenant != tenant {
+				return fail("%s has %d stops: %v", tenant, len(stops), err)
+			}
+			return action.Action{}, nil
+		}, func() (action.Action, error) {
+			if now, err := s.Now(t.Context()); err != nil || now.Before(before) {
+				return fail("it is %s, and was %s: %v", now, before, err)
+			}
+			return action.Action{}, nil
+		}, func() (action.Action, error) {
+			_, err := s.Decide(t.Context(), read)
+			if want := i%8 == 3; want != errors.Is(err, action.ErrStopped) || !want && err != nil {
+				return fail("a read of %s: %v", read.Agent, err)
+			}
+			return action.Action{}, nil
+		})
+	}
+	_, errs := together(t, w, asks)
+	for _, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n := number(t, dsn, "SELECT count(*) FROM event WHERE event = 'read_allowed'"); n != 21 {
+		t.Errorf("%d reads of 21 are recorded", n)
+	}
+	if n := number(t, dsn, "SELECT count(DISTINCT xmin::text) FROM event WHERE event = 'read_allowed'"); n >= 21 {
+		t.Errorf("21 reads are recorded in %d transactions", n)
+	}
+}

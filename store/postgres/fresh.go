@@ -52,23 +52,11 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 	if err := verbs.Whole(a); err != nil {
 		return action.Action{}, err
 	}
-	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
-		stopped := int64(0)
-		t.timeAsked()
-		if err := t.run(do(lockGates), ask(func(cur *cursor) error {
-			t.hear(cur)
-			stopped = cur.int()
-			return nil
-		}, "SELECT "+beginColumns+", (SELECT count(*) FROM stop WHERE "+covering+") FROM time_floor", a.Tenant, a.Agent, a.Tool)); err != nil {
-			return action.Action{}, err
-		}
-		if stopped > 0 {
-			return a, action.ErrStopped
-		}
-		a := a
-		a.CreatedAt, a.UpdatedAt = t.now(), t.now()
-		return a, t.record(verbs.AllowedRecord(a))
-	})
+	out, solo, err := s.allows.ask(ctx, a)
+	if solo {
+		return s.allowOne(ctx, a)
+	}
+	return out, err
 }
 
 // void ends a claimed row as denied.
@@ -208,7 +196,7 @@ func (t *tx) questions(p *prospect) []step {
 // keep the answers true: the time, its number, whether its id is taken,
 // whether a row like it is uncertain and, where it is to begin, whether it is
 // stopped and under which policy.
-const questionSQL = "SELECT " + beginColumns + `, nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $5),
+var questionSQL = "SELECT " + beginColumns + `, nextval('action_seq'), (SELECT count(*) FROM action WHERE id = $5),
 	(SELECT count(*) FROM action a WHERE $6::boolean AND ` + doubtful + `),
 	(SELECT count(*) FROM stop WHERE $7::boolean AND tenant IN ('', $1) AND agent IN ('', $8) AND tool IN ('', $9)),
 	(SELECT digest FROM policy_epoch WHERE tenant = $1 AND tool = $9), (SELECT epoch FROM policy_epoch WHERE tenant = $1 AND tool = $9)
@@ -276,11 +264,15 @@ func (t *tx) uncertainStep(a action.Action, out *[]action.Action) step {
 	return t.store.rows(out, "WHERE "+doubtful+" ORDER BY a.seq + 0 LIMIT 1", a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
 }
 
-const doubtful = sameInFlight + ` AND (a.state = 'uncertain' AND a.id NOT IN (
-		WITH RECURSIVE named (id) AS (
-			SELECT $4::text COLLATE "C" UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
-		SELECT id FROM named)
-	OR a.state = 'executing' AND ` + resent + `)`
+var doubtful = doubtfulOf("$1", "$2", "$3", "$4")
+
+func doubtfulOf(tenant, principal, fingerprint, supersedes string) string {
+	return inFlight(tenant, principal, fingerprint) + ` AND (a.state = 'uncertain' AND a.id NOT IN (
+			WITH RECURSIVE named (id) AS (
+				SELECT ` + supersedes + `::text COLLATE "C" UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
+			SELECT id FROM named)
+		OR a.state = 'executing' AND ` + resent + `)`
+}
 
 // doubt returns the uncertain row that stands in the way of a.
 func (t *tx) doubt(a action.Action) (action.Action, error) {

@@ -194,7 +194,7 @@ func (t *tx) questionMany(turns []*freshTurn, answers []answer) step {
 // by its key, whatever the planner thinks of the size of the tables.
 var manyQuestions = "SELECT " + beginColumns + `, u.n, nextval('action_seq'), (SELECT count(*) FROM action WHERE id = u.id)
 	+ (SELECT count(*) FROM action a WHERE u.runs AND ` +
-	strings.NewReplacer("$1", "u.tenant", "$2", "u.principal", "$3", "u.fingerprint", "$4", "''").Replace(doubtful) + `)
+	doubtfulOf("u.tenant", "u.principal", "u.fingerprint", "''") + `)
 	+ (SELECT count(*) FROM stop WHERE u.starts AND tenant IN ('', u.tenant) AND agent IN ('', u.agent) AND tool IN ('', u.tool))
 	+ (SELECT count(*) FROM idempotency i WHERE i.tenant = u.tenant AND i.principal = u.principal AND i.key = u.key AND i.action_id <> u.id),
 	(SELECT digest FROM policy_epoch WHERE tenant = u.tenant AND tool = u.tool), (SELECT epoch FROM policy_epoch WHERE tenant = u.tenant AND tool = u.tool)

@@ -69,6 +69,8 @@ type Store struct {
 	starts  crowd[fresh, action.Action]         // calls that begin at once
 	creates crowd[fresh, action.Action]         // other new rows
 	ends    crowd[action.Ending, action.Action] // ends of runs
+	reads   crowd[question, told]               // what every call asks
+	allows  crowd[action.Action, action.Action] // reads and handoffs that may go on
 
 	stop context.CancelFunc // ends the sign of life
 	done sync.WaitGroup
@@ -117,6 +119,8 @@ func newStore(opt Options) *Store {
 	s.starts.serve, s.starts.atOnce = s.serveFresh, crowdsAtOnce
 	s.creates.serve, s.creates.atOnce = s.serveFresh, crowdsAtOnce
 	s.ends.serve, s.ends.atOnce = s.serveEnds, crowdsAtOnce
+	s.reads.serve, s.reads.atOnce = s.serveReads, crowdsAtOnce
+	s.allows.serve, s.allows.atOnce = s.serveAllowed, crowdsAtOnce
 	return s
 }
 

@@ -19,12 +19,12 @@ const (
 )
 
 // Now is the time as the store sees it; it never goes back.
-func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		now, err = s.peekClock(c)
-		return err
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	out, err := s.asks(ctx, question{kind: forTime}, func(c *conn) (out told, err error) {
+		out.now, err = s.peekClock(c)
+		return out, err
 	})
-	return now, err
+	return out.now, err
 }
 
 // peekClock reads the time without raising the floor.
@@ -57,24 +57,32 @@ func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, er
 		WHERE i.tenant = $1 AND i.principal = $2 AND i.key = $3`, tenant, principal, key)
 }
 
-// sameInFlight finds rows in flight by tenant, principal and fingerprint. It
+// inFlight finds rows in flight by tenant, principal and fingerprint. It
 // says so, and what it finds is ordered by seq + 0, that only the index made
 // for it can be used: those of the tenant's rows and of all rows in their
 // order seem as good until the database has counted them, and lead through
 // every row.
-const sameInFlight = `a.tenant IS NOT DISTINCT FROM $1 AND a.principal = $2 AND a.fingerprint = $3
-	AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain')`
+func inFlight(tenant, principal, fingerprint string) string {
+	return "a.tenant IS NOT DISTINCT FROM " + tenant + " AND a.principal = " + principal + " AND a.fingerprint = " + fingerprint +
+		" AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing', 'uncertain')"
+}
 
 // Joinable returns the rows that a call without a key may take up; see
 // [verbatim.Reader].
-func (s *Store) Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		out, err = s.list(c, "WHERE "+sameInFlight+` AND a.state <> 'uncertain' AND a.key = ''
-			AND (a.caller_gone OR a.state IN ('approved', 'claimed')) ORDER BY a.seq + 0 LIMIT $4`,
-			tenant, principal, fingerprint, maxLimit)
-		return err
+func (s *Store) Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) ([]action.Action, error) {
+	q := question{forJoinable, tenant, principal, fingerprint}
+	out, err := s.asks(ctx, q, func(c *conn) (out told, err error) {
+		out.rows, err = s.list(c, "WHERE "+joinable("$1", "$2", "$3"), tenant, principal, fingerprint)
+		return out, err
 	})
-	return out, err
+	return out.rows, err
+}
+
+// joinable finds rows of a tenant, a principal and a fingerprint that a call
+// may take up.
+func joinable(tenant, principal, fingerprint string) string {
+	return inFlight(tenant, principal, fingerprint) + ` AND a.state <> 'uncertain' AND a.key = ''
+		AND (a.caller_gone OR a.state IN ('approved', 'claimed')) ORDER BY a.seq + 0 LIMIT ` + strconv.Itoa(maxLimit)
 }
 
 // where collects the conditions of a filter.

@@ -98,20 +98,25 @@ func (t *tx) mayLift(stop action.Stop, by string) error {
 }
 
 // Stops lists what is stopped for a tenant, stops of everything included.
-func (s *Store) Stops(ctx context.Context, tenant string) (out []action.Stop, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		out, err = stopsOf(c, "WHERE tenant IN ('', $1) ORDER BY tenant, agent, tool", tenant)
-		return err
+func (s *Store) Stops(ctx context.Context, tenant string) ([]action.Stop, error) {
+	out, err := s.asks(ctx, question{kind: forStops, tenant: tenant}, func(c *conn) (out told, err error) {
+		out.stops, err = stopsOf(c, "WHERE tenant IN ('', $1) ORDER BY tenant, agent, tool", tenant)
+		return out, err
 	})
-	return out, err
+	return out.stops, err
 }
 
 func stopsOf(c *conn, where string, args ...any) ([]action.Stop, error) {
 	var out []action.Stop
 	err := c.query(func(cur *cursor) error {
-		out = append(out, action.Stop{Tenant: cur.text(), Agent: cur.text(), Tool: cur.text(), By: cur.text(),
-			Reason: cur.text(), At: cur.time()})
+		out = append(out, scanStop(cur))
 		return nil
-	}, "SELECT tenant, agent, tool, by, reason, at FROM stop "+where, args...)
+	}, selectStop+where, args...)
 	return out, err
+}
+
+const selectStop = "SELECT tenant, agent, tool, by, reason, at FROM stop "
+
+func scanStop(cur *cursor) action.Stop {
+	return action.Stop{Tenant: cur.text(), Agent: cur.text(), Tool: cur.text(), By: cur.text(), Reason: cur.text(), At: cur.time()}
 }
