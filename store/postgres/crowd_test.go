@@ -256,7 +256,9 @@ func TestReadersWhoAskAtOnceAreToldTheirOwn(t *testing.T) {
 	must(t, err)
 
 	var asks []func() (action.Action, error)
-	fail := func(format string, args ...any) (action.Action, error) { return action.Action{}, fmt.Errorf(format, args...) }
+	fail := func(format string, args ...any) (action.Action, error) {
+		return action.Action{}, fmt.Errorf(format, args...)
+	}
 	for i := range 24 {
 		id := fmt.Sprint("call ", i%8)
 		read := allowed(t, calm, id)
