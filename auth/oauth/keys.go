@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"sync"
 	"time"
 
@@ -121,7 +122,7 @@ func parseKey(v canon.Value) (id string, k *key) {
 		}
 		return raw
 	}
-	if use := text("use"); text("kid") == "" || use != "" && use != "sig" {
+	if use := text("use"); text("kid") == "" || use != "" && use != "sig" || !verifies(v) {
 		return "", nil
 	}
 	switch text("kty") + " " + text("crv") {
@@ -136,6 +137,13 @@ func parseKey(v canon.Value) (id string, k *key) {
 		return "", nil
 	}
 	return text("kid"), k
+}
+
+// verifies reports whether a key may verify, as far as it says what it is for
+// (RFC 7517 §4.3).
+func verifies(v canon.Value) bool {
+	operations, found := v.Get("key_ops")
+	return !found || slices.ContainsFunc(operations.Elements(), func(o canon.Value) bool { return o.Text() == "verify" })
 }
 
 func rsaKey(n, e []byte) *key {

@@ -72,27 +72,36 @@ func broken(rule string) error { return fmt.Errorf("%w: %s", ErrToken, rule) }
 
 // Verify checks one token.
 func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
-	parts := strings.Split(token, ".")
-	if len(token) > MaxToken || len(parts) != 3 {
-		return Claims{}, broken("form")
-	}
-	header, err := section(parts[0])
-	if err != nil {
-		return Claims{}, broken("header")
-	}
-	k, err := v.key(ctx, header)
+	signed, err := v.signed(ctx, token)
 	if err != nil {
 		return Claims{}, err
 	}
-	signature, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
-	if err != nil || !k.verify([]byte(parts[0]+"."+parts[1]), signature) {
-		return Claims{}, broken("signature")
-	}
-	payload, err := section(parts[1])
+	payload, err := section(signed)
 	if err != nil {
 		return Claims{}, broken("claims")
 	}
 	return v.claims(payload)
+}
+
+// signed returns the middle part of a token whose signature holds.
+func (v *Verifier) signed(ctx context.Context, token string) (string, error) {
+	parts := strings.Split(token, ".")
+	if len(token) > MaxToken || len(parts) != 3 {
+		return "", broken("form")
+	}
+	header, err := section(parts[0])
+	if err != nil {
+		return "", broken("header")
+	}
+	k, err := v.key(ctx, header)
+	if err != nil {
+		return "", err
+	}
+	signature, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
+	if err != nil || !k.verify([]byte(parts[0]+"."+parts[1]), signature) {
+		return "", broken("signature")
+	}
+	return parts[1], nil
 }
 
 // section decodes one part: canonical Base64, and strict JSON, so that no two

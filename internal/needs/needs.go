@@ -48,6 +48,21 @@ func Postgres(t testing.TB) string {
 	return ""
 }
 
+// Module returns the directory of a Go module, "path@version", in the module
+// cache.
+func Module(t testing.TB, module string) string {
+	t.Helper()
+	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(strings.TrimSpace(string(cache)), filepath.FromSlash(module))
+	if _, err := os.Stat(dir); err != nil {
+		missing(t, module)
+	}
+	return dir
+}
+
 // Program returns the path of a program of the machine, such as spin.
 func Program(t testing.TB, name string) string {
 	t.Helper()
