@@ -8,8 +8,9 @@ import (
 )
 
 // Memory is given back a second after a start, and again after twice as long
-// each time, up to a minute: what a start needs is much of what there is, and
-// what work needs comes back as it is used.
+// each time, up to a minute: what a start needs is much of what there is, what
+// work needs comes back as it is used, and without this the garbage of a busy
+// moment stays for minutes once there is little to do.
 const (
 	firstGiven = time.Second
 	lastGiven  = 64 * time.Second
@@ -25,7 +26,8 @@ func (d *Daemon) stir() {
 
 // giveBack gives memory back that nobody uses any more, until the end.
 func (d *Daemon) giveBack() {
-	settle(d.serving.Done(), d.stirred, debug.FreeOSMemory, func() bool {
+	settle(d.serving.Done(), d.stirred, func() bool {
+		debug.FreeOSMemory()
 		_, err := footprint.GiveBack()
 		if err != nil {
 			d.log.Debug("memory was not given back", "error", err)
@@ -34,9 +36,9 @@ func (d *Daemon) giveBack() {
 	})
 }
 
-// settle collects and gives once after each start, and then only gives, ever
-// more rarely, until that fails or the end.
-func settle(end, stirred <-chan struct{}, collect func(), give func() bool) {
+// settle gives soon after each start and then ever more rarely, until that
+// fails or the end.
+func settle(end, stirred <-chan struct{}, give func() bool) {
 	next := firstGiven
 	wait := time.NewTimer(next)
 	defer wait.Stop()
@@ -49,9 +51,6 @@ func settle(end, stirred <-chan struct{}, collect func(), give func() bool) {
 			wait.Reset(next)
 			continue
 		case <-wait.C:
-		}
-		if next == firstGiven {
-			collect()
 		}
 		if !give() {
 			return
