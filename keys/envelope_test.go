@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
@@ -138,13 +137,4 @@ func FuzzParseEnvelope(f *testing.F) {
 			t.Fatalf("%s reads back as %s", e.JSON(), again.JSON())
 		}
 	})
-}
-
-func unhex(t *testing.T, text string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }

@@ -9,11 +9,11 @@ package wycheprooftest
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/internal/needs"
 )
 
@@ -34,21 +34,6 @@ type Vector struct {
 	Valid, Either bool
 }
 
-type suite struct {
-	TestGroups []struct {
-		PublicKeyDER string
-		PublicKeyJWK json.RawMessage
-		KeyJWK       json.RawMessage
-		PublicKey    struct{ PK string }
-		Public       json.RawMessage
-		Private      json.RawMessage
-		Tests        []struct {
-			TCID                           int
-			Comment, Msg, Sig, JWS, Result string
-		}
-	}
-}
-
 // Read returns the tests of a file, at least as many as are wanted.
 func Read(t testing.TB, file string, atLeast int) []Vector {
 	t.Helper()
@@ -56,18 +41,19 @@ func Read(t testing.TB, file string, atLeast int) []Vector {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s suite
-	if err := json.Unmarshal(text, &s); err != nil {
+	suite, err := canon.Decode(text, canon.Options{MaxBytes: 16 << 20, MaxNodes: 1_000_000})
+	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
 	var out []Vector
-	for _, g := range s.TestGroups {
-		key := Vector{DER: unhex(t, g.PublicKeyDER), JWK: first(g.PublicKeyJWK, g.KeyJWK, g.Public, g.Private), Raw: unhex(t, g.PublicKey.PK)}
-		for _, v := range g.Tests {
+	for _, g := range get(suite, "testGroups").Elements() {
+		key := Vector{DER: unhex(t, get(g, "publicKeyDer")), Raw: unhex(t, get(g, "publicKey", "pk")), JWK: jwk(g)}
+		for _, v := range get(g, "tests").Elements() {
 			one := key
-			one.ID, one.Comment, one.JWS = v.TCID, v.Comment, v.JWS
-			one.Message, one.Sig = unhex(t, v.Msg), unhex(t, v.Sig)
-			one.Valid, one.Either = v.Result == "valid", v.Result == "acceptable"
+			id, _ := get(v, "tcId").Int64()
+			one.ID, one.Comment, one.JWS = int(id), get(v, "comment").Text(), get(v, "jws").Text()
+			one.Message, one.Sig = unhex(t, get(v, "msg")), unhex(t, get(v, "sig"))
+			one.Valid, one.Either = get(v, "result").Text() == "valid", get(v, "result").Text() == "acceptable"
 			out = append(out, one)
 		}
 	}
@@ -75,6 +61,24 @@ func Read(t testing.TB, file string, atLeast int) []Vector {
 		t.Fatalf("%s has %d tests, not %d", file, len(out), atLeast)
 	}
 	return out
+}
+
+// get is a member of a member; null where there is none.
+func get(v canon.Value, names ...string) canon.Value {
+	for _, name := range names {
+		v, _ = v.Get(name)
+	}
+	return v
+}
+
+// jwk is the key of a group in the form of RFC 7517, under whatever name.
+func jwk(group canon.Value) []byte {
+	for _, name := range []string{"publicKeyJwk", "keyJwk", "public", "private"} {
+		if v, ok := group.Get(name); ok && v.Kind() == canon.Object {
+			return v.Canonical()
+		}
+	}
+	return nil
 }
 
 // Check fails the test where a verifier said something else than it must.
@@ -85,18 +89,9 @@ func (v Vector) Check(t testing.TB, file string, holds bool) {
 	}
 }
 
-func first(texts ...json.RawMessage) []byte {
-	for _, text := range texts {
-		if len(text) > 0 {
-			return text
-		}
-	}
-	return nil
-}
-
-func unhex(t testing.TB, text string) []byte {
+func unhex(t testing.TB, v canon.Value) []byte {
 	t.Helper()
-	b, err := hex.DecodeString(text)
+	b, err := hex.DecodeString(v.Text())
 	if err != nil {
 		t.Fatal(err)
 	}
