@@ -160,11 +160,10 @@ func (t *tx) beginnable(a action.Action) (action.Action, *action.StandingGrant, 
 // sameTimeline: a lease that was taken on another server of the database is
 // void here.
 func (t *tx) sameTimeline(row action.Action) error {
-	taken, err := t.number("SELECT timeline FROM action WHERE id = $1", row.ID)
-	if err == nil && taken != t.session.timeline {
-		err = action.ErrFence
+	if taken, locked := t.taken[row.ID]; !locked || taken != t.session.timeline {
+		return action.ErrFence
 	}
-	return err
+	return nil
 }
 
 // open checks what a new policy, an operator or an uncertain run may have

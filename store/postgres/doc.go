@@ -16,6 +16,12 @@
 // was lost is looked up by the random id of its record on a new connection,
 // and a commit point that cannot be told is never run.
 //
+// Callers who ask for the same kind of thing at once share a transaction, or
+// a question. Who is alone never waits for others. Whoever is in the way of
+// the others, because of a key, a stop, a limit or a row that somebody else
+// has locked, goes alone, and so does everybody where the shared transaction
+// did not happen: each is told what would have been said to it alone.
+//
 // It promises that a row and its audit record are on the disk (and on a
 // synchronous standby, where one is demanded) before a verb answers, that time
 // as the store sees it goes back at most 100 ms when another server takes

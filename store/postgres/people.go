@@ -11,36 +11,36 @@ import (
 // ErrIneligible: it may not do anything. lock is "" or a locking clause.
 func person(c *conn, id string, now time.Time, lock string) (action.Person, error) {
 	var p action.Person
-	found, err := c.one(func(cur *cursor) error {
+	var groups []string
+	var represented []action.Person
+	err := c.run(ask(func(cur *cursor) error {
 		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: cur.bool()}
 		return nil
-	}, "SELECT id, name, tenant, principal, active FROM account WHERE id = $1"+lock, id)
-	if err == nil && !found {
+	}, "SELECT id, name, tenant, principal, active FROM account WHERE id = $1"+lock, id),
+		groupsStep(id, &groups), delegatorsStep(id, now, &represented))
+	if err == nil && p.ID == "" {
 		err = action.ErrIneligible
 	}
 	if err != nil {
 		return action.Person{}, err
 	}
-	if p.Groups, err = groupsOf(c, id); err != nil {
-		return p, err
+	for i := range represented {
+		if represented[i].Groups, err = groupsOf(c, represented[i].ID); err != nil {
+			return p, err
+		}
 	}
-	p.For, err = delegators(c, id, now)
-	return p, err
+	p.Groups, p.For = groups, represented
+	return p, nil
 }
 
-// delegators are the active people whom somebody stands in for at a time.
-func delegators(c *conn, id string, now time.Time) (out []action.Person, err error) {
-	err = c.query(func(cur *cursor) error {
-		out = append(out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: true})
+// delegatorsStep asks for the active people whom somebody stands in for at a
+// time.
+func delegatorsStep(id string, now time.Time, out *[]action.Person) step {
+	return ask(func(cur *cursor) error {
+		*out = append(*out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: true})
 		return nil
 	}, `SELECT DISTINCT a.id, a.name, a.tenant, a.principal FROM delegation d JOIN account a ON a.id = d.delegator AND a.tenant = d.tenant
 		WHERE d.delegate = $1 AND d.ended_at IS NULL AND d.starts_at <= $2 AND d.ends_at > $2 AND a.active ORDER BY a.id`, id, now)
-	for i := range out {
-		if err == nil {
-			out[i].Groups, err = groupsOf(c, out[i].ID)
-		}
-	}
-	return out, err
 }
 
 // inviters are the accounts by whose invitation an account was made, nearest
@@ -56,9 +56,13 @@ func inviters(c *conn, id string) (out []action.Person, err error) {
 
 func groupsOf(c *conn, id string) ([]string, error) {
 	var out []string
-	err := c.query(func(cur *cursor) error { out = append(out, cur.text()); return nil },
-		"SELECT name FROM account_group WHERE account_id = $1 ORDER BY name", id)
+	err := c.run(groupsStep(id, &out))
 	return out, err
+}
+
+func groupsStep(id string, out *[]string) step {
+	return ask(func(cur *cursor) error { *out = append(*out, cur.text()); return nil },
+		"SELECT name FROM account_group WHERE account_id = $1 ORDER BY name", id)
 }
 
 // actor returns an account that acts on a row. It must be active and of the

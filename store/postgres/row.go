@@ -133,6 +133,7 @@ func (t *tx) lock(id string) (action.Action, error) {
 	err := t.run(hold, ask(func(cur *cursor) error {
 		a, err := t.store.scanAction(cur)
 		rows, reserved = append(rows, a), cur.int()
+		t.taken = map[string]int64{a.ID: cur.int()}
 		return err
 	}, heldSQL, id))
 	if !found {
@@ -147,7 +148,7 @@ func (t *tx) lock(id string) (action.Action, error) {
 const (
 	holdSQL = "SELECT " + beginColumns + " FROM action, time_floor WHERE action.id = $1 FOR UPDATE OF action"
 	heldSQL = "SELECT " + columns + heldToo + fromAction + "WHERE a.id = $1"
-	heldToo = ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved')"
+	heldToo = ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved'), a.timeline"
 )
 
 func first(rows []action.Action, err error) (action.Action, error) {

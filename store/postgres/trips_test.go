@@ -56,7 +56,7 @@ func TestEachVerbAsksTheServerAsOftenAsItMust(t *testing.T) {
 			claimed(t, s, id, time.Nanosecond)
 			return func() error { _, err := s.Claim(t.Context(), id, lease); return err }
 		}},
-		{"begin an approved call", 12, 18, func(id string) func() error {
+		{"begin an approved call", 8, 17, func(id string) func() error {
 			held := claimed(t, s, id, lease)
 			return func() error { _, err := s.Begin(t.Context(), action.Start{Action: held, Lease: lease}); return err }
 		}},

@@ -104,22 +104,26 @@ func (t *tx) tally(row action.Action, lock string) (approval.Standing, error) {
 	if row.Terms == nil {
 		return approval.Waiting, nil
 	}
-	votes, err := votesOf(t.conn, row.ID)
-	if err != nil {
-		return approval.Waiting, err
-	}
+	var votes []action.Vote
+	steps := []step{votesStep(row.ID, &votes)}
 	if lock != "" {
-		if _, err := t.exec(`SELECT 1 FROM account WHERE id IN (SELECT voter FROM vote WHERE action_id = $1) OR id IN (SELECT d.delegator FROM delegation d
-			JOIN vote v ON v.voter = d.delegate WHERE v.action_id = $1 AND d.ended_at IS NULL) ORDER BY id`+lock, row.ID); err != nil {
-			return approval.Waiting, err
-		}
+		steps = append(steps, do(`SELECT 1 FROM account WHERE id IN (SELECT voter FROM vote WHERE action_id = $1) OR id IN (SELECT d.delegator FROM delegation d
+			JOIN vote v ON v.voter = d.delegate WHERE v.action_id = $1 AND d.ended_at IS NULL) ORDER BY id`+lock, row.ID))
+	}
+	if err := t.run(steps...); err != nil {
+		return approval.Waiting, err
 	}
 	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now(), "") }, t.passkey)
 }
 
 func votesOf(c *conn, id string) ([]action.Vote, error) {
 	var out []action.Vote
-	err := c.query(func(cur *cursor) error {
+	err := c.run(votesStep(id, &out))
+	return out, err
+}
+
+func votesStep(id string, out *[]action.Vote) step {
+	return ask(func(cur *cursor) error {
 		v := action.Vote{ActionID: cur.text(), Voter: cur.text(), Approve: cur.bool(), Reason: cur.text(),
 			Digest: cur.digest(), Nonce: cur.text(), Method: cur.text(), Envelope: cur.blob(), At: cur.time(), Login: cur.blob(), LoginAt: cur.time()}
 		if err := verbs.ParseList(cur.text(), &v.For); err != nil {
@@ -128,9 +132,8 @@ func votesOf(c *conn, id string) ([]action.Vote, error) {
 		if len(v.Envelope) == 0 {
 			v.Envelope = nil
 		}
-		out = append(out, v)
+		*out = append(*out, v)
 		return nil
 	}, `SELECT action_id, voter, approve, reason, digest, nonce, method, envelope, at, login, login_at, behalf FROM vote WHERE action_id = $1
 		ORDER BY seq`, id)
-	return out, err
 }

@@ -41,7 +41,8 @@ type tx struct {
 	leaf     []byte    // that record, without its number
 	xid      int64     // of the transaction; zero until the database has told it
 
-	unreserved string // id of a locked row that holds nothing of any limit
+	taken      map[string]int64 // the timeline on which the row that was locked last was moved
+	unreserved string           // id of a locked row that holds nothing of any limit
 }
 
 // write runs fn in a transaction and returns when it is committed or undone.
