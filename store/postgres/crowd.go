@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,7 +33,9 @@ type turn[In, Out any] struct {
 const (
 	// maxCrowd is how many share one transaction at most.
 	maxCrowd = 64
-	// patience of those who wait: what takes longer, for a lock or a standby,
+	// maxShared is how many bytes of payload or result somebody may bring.
+	maxShared = 64 << 10
+	// crowdPatience of those who wait: what takes longer, for a lock or a standby,
 	// holds up no others.
 	crowdPatience = 50 * time.Millisecond
 )
@@ -64,13 +67,12 @@ func (c *crowd[In, Out]) ask(ctx context.Context, in In) (out Out, solo bool, er
 func (c *crowd[In, Out]) leave(t *turn[In, Out]) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, w := range c.waiting {
-		if w == t {
-			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
-			return true
-		}
+	i := slices.Index(c.waiting, t)
+	if i < 0 {
+		return false
 	}
-	return false
+	c.waiting = slices.Delete(c.waiting, i, i+1)
+	return true
 }
 
 // next are those whose turn it is; none ends the work.
@@ -82,8 +84,8 @@ func (c *crowd[In, Out]) next() []*turn[In, Out] {
 		c.serving--
 		return nil
 	}
-	turns := append([]*turn[In, Out]{}, c.waiting[:n]...)
-	c.waiting = append(c.waiting[:0], c.waiting[n:]...)
+	turns := slices.Clone(c.waiting[:n])
+	c.waiting = slices.Delete(c.waiting, 0, n)
 	return turns
 }
 

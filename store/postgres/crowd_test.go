@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -68,6 +69,7 @@ func TestCallersWhoShareATransactionAreToldTheirOwn(t *testing.T) {
 	limited := change("with a limit", func(*action.Action) {})
 	limited.Limits = []action.Limit{{Name: "n", Window: action.Day, Scope: "s", Most: 1, Amount: 2}}
 	expect(limited, action.ErrOverLimit)
+	expect(change("large", func(a *action.Action) { a.Payload.Raw = bytes.Repeat([]byte("x"), 200<<10) }), nil)
 
 	asks := make([]func() (action.Action, error), len(calls))
 	for i, call := range calls {
@@ -91,7 +93,7 @@ func TestCallersWhoShareATransactionAreToldTheirOwn(t *testing.T) {
 	if n := number(t, dsn, "SELECT count(DISTINCT xmin::text) FROM action WHERE id LIKE 'plain%'"); n >= 20 {
 		t.Errorf("%d calls began in %d transactions", begun, n)
 	}
-	endTogether(t, w, s, calm, rows[:40])
+	endTogether(t, w, s, calm, append(rows[:40], rows[len(rows)-1]))
 	report, err := postgres.Check(t.Context(), postgres.Options{DSN: dsn, Sealer: fixedSealer(t)})
 	if err != nil || len(report.Faults) > 0 {
 		t.Errorf("the store has faults: %v %v", report.Faults, err)
@@ -149,8 +151,11 @@ func endTogether(t *testing.T, w *pgtest.Wire, s, calm *postgres.Store, rows []a
 		if e.State == action.Failed {
 			e.Result.Evidence = action.EvidenceProved
 		}
-		if i%4 == 3 {
+		switch {
+		case i%4 == 3:
 			e.Result.Output = nil
+		case i == 4:
+			e.Result.Output = bytes.Repeat([]byte("y"), 200<<10)
 		}
 		return e
 	}

@@ -2,8 +2,36 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"time"
 )
+
+// Packed is a row of every kind of column that can be packed.
+type Packed struct {
+	Text string
+	Int  int64
+	Bool bool
+	Blob []byte
+	Time time.Time
+}
+
+// Unpack sends rows to the server in one sheet and reads them back.
+func (s *Store) Unpack(ctx context.Context, rows []Packed) (out []Packed, err error) {
+	sent := sheetOf("text", "bigint", "boolean", "bytea", "bigint")
+	for _, r := range rows {
+		sent.add(r.Text, r.Int, r.Bool, r.Blob, r.Time)
+	}
+	c := &compound{}
+	c.text.WriteString("SELECT u.* FROM " + c.from(sent) + " WITH ORDINALITY AS u (a, b, c, d, e, n) ORDER BY u.n")
+	err = s.read(ctx, func(db *conn) error {
+		return db.query(func(cur *cursor) error {
+			out = append(out, Packed{cur.text(), cur.int(), cur.bool(), cur.blob(), cur.time()})
+			return nil
+		}, c.text.String(), c.args...)
+	})
+	return out, err
+}
 
 // For tests of the spelling of texts.
 var (

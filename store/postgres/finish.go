@@ -14,6 +14,9 @@ func (s *Store) Finish(ctx context.Context, e action.Ending) (action.Action, err
 	if err := verbs.Ends(e); err != nil {
 		return action.Action{}, err
 	}
+	if len(e.Result.Output) > maxShared {
+		return s.finishOne(ctx, e)
+	}
 	a, solo, err := s.ends.ask(ctx, e)
 	if solo {
 		return s.finishOne(ctx, e)

@@ -85,9 +85,14 @@ func (t *tx) lockMany(turns []*endTurn) (map[string]action.Action, error) {
 				rows[a.ID] = a
 			}
 			return nil // whoever reads it alone will see what is wrong with it
-		}, "SELECT "+columns+heldToo+fromAction+"WHERE a.id = ANY ($1::text[])", ids))
+		}, "SELECT "+columns+heldToo+fromAction+"WHERE a.id = ANY ($1::text[]) AND "+small, ids, maxShared))
 	return rows, err
 }
+
+// small holds for rows whose payload is at most $2 bytes; many large ones at
+// once would fill the memory.
+const small = `coalesce(octet_length(p.raw), 0) + coalesce(octet_length(p.requested), 0) + coalesce(octet_length(p.args), 0)
+	+ coalesce(octet_length(p.preview), 0) + coalesce(octet_length(p.facts), 0) + coalesce(octet_length(p.result), 0) <= $2::bigint`
 
 // endColumns are the columns that the end of a run changes, each with its
 // kind.

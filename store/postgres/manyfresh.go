@@ -22,9 +22,9 @@ type freshTurn = turn[fresh, action.Action]
 var errNobody = errors.New("nobody is left")
 
 // together reports whether a new row can share a transaction with others: one
-// that locks another row, or takes from limits, would have them wait.
+// that locks another row, takes from limits or is large would have them wait.
 func (f fresh) together() bool {
-	return f.prospect.action.Supersedes == "" && len(f.prospect.limits) == 0
+	return f.prospect.action.Supersedes == "" && len(f.prospect.limits) == 0 && f.payload.size() <= maxShared
 }
 
 // freshSoon has a new row written with those of others who wait, or says that

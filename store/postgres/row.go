@@ -47,6 +47,10 @@ type sealed struct {
 	on                                   keys.Shelf
 }
 
+func (s sealed) size() int {
+	return len(s.raw) + len(s.requested) + len(s.args) + len(s.preview) + len(s.facts)
+}
+
 // Names of the sealed fields; they are bound into what is sealed.
 const (
 	fieldRaw       = "raw"
