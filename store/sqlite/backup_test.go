@@ -163,10 +163,14 @@ func TestCheckSeesWhatWasChanged(t *testing.T) {
 		{"a table added", "CREATE TABLE extra (a)", "table extra was added"},
 		{"a state turned back", "DROP TRIGGER action_edge; UPDATE action SET state = 'uncertain' WHERE id = 'act_1'",
 			"action act_1 is uncertain, its last record says succeeded"},
-		{"arguments of another row", "DROP TRIGGER payload_frozen; UPDATE payload SET args = (SELECT args FROM payload WHERE action_seq = 2) WHERE action_seq = 1",
+		{"arguments of another row", "DROP TRIGGER action_payload; UPDATE action SET args = (SELECT args FROM action WHERE seq = 2) WHERE seq = 1",
 			"action act_1: "},
 		{"a record taken out", "DROP TRIGGER event_kept; DELETE FROM event WHERE seq = 2", "record 3 follows record 1"},
 		{"a record rewritten", "DROP TRIGGER event_frozen; UPDATE event SET tenant = 'rival' WHERE seq = 2", "record 2 is not what its columns say"},
+		{"a record hidden from its tenant", "DROP TRIGGER event_in_kept; DELETE FROM event_in WHERE seq = 2", "the lists of the records"},
+		{"a record shown to another tenant", "DROP TRIGGER event_in_frozen; UPDATE event_in SET tenant = 'rival' WHERE seq = 2", "the lists of the records"},
+		{"a record listed twice", "INSERT INTO event_of SELECT 'act_9', seq FROM event_in WHERE seq = 2", "the lists of the records"},
+		{"a record hidden from its action", "DROP TRIGGER event_of_kept; DELETE FROM event_of WHERE action_id = 'act_1'", "the lists of the records"},
 		{"a record that is none", "DROP TRIGGER event_frozen; UPDATE event SET leaf = x'7b7d' WHERE seq = 2", "record 2"},
 		{"a used approval made new", "DROP TRIGGER consumption_kept; DELETE FROM consumption", "action act_3 ran without using its approval up"},
 		{"a clock turned back", "DROP TRIGGER time_forward; UPDATE time_floor SET at = 1", "the clock is behind"},
@@ -179,6 +183,9 @@ func TestCheckSeesWhatWasChanged(t *testing.T) {
 			lived(t, s)
 			if r, err := sqlite.Check(t.Context(), path, options(t)); err != nil || r.Actions != 3 {
 				t.Fatalf("before: %+v, %v", r, err)
+			}
+			if err := s.Enlist(); err != nil {
+				t.Fatal(err)
 			}
 			sql(t, raw(t, path), tt.change)
 			r, err := sqlite.Check(t.Context(), path, options(t))

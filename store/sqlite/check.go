@@ -54,7 +54,7 @@ func (s *Store) check(c *conn) (Report, error) {
 		return r.Report, err // nothing that follows could be believed
 	}
 	for _, look := range []func(*Store, *conn) error{
-		r.checkSchema, r.checkSeal, r.checkRecords, r.checkActions, r.checkUses, r.checkStanding, r.checkClock} {
+		r.checkSchema, r.checkSeal, r.checkRecords, r.checkLists, r.checkActions, r.checkUses, r.checkStanding, r.checkClock} {
 		if err := look(s, c); err != nil {
 			return r.Report, err
 		}
@@ -198,6 +198,23 @@ func (r *examination) checkRecords(_ *Store, c *conn) error {
 	}, "SELECT seq, id, at, tenant, event, action_id, leaf FROM event ORDER BY seq")
 }
 
+// checkLists: the lists of records say of each record what it says itself. A
+// store of before they were made has none.
+func (r *examination) checkLists(_ *Store, c *conn) error {
+	n, err := c.number("SELECT count(*) FROM sqlite_schema WHERE name = 'event_listed'")
+	if err != nil || n == 0 {
+		return err
+	}
+	const missing = "(SELECT count(*) FROM event WHERE NOT " + unlisted
+	n, err = c.number("SELECT " + missing + ") <> (SELECT count(*) FROM event_in JOIN event USING (seq, tenant) WHERE NOT " + unlisted +
+		") OR " + missing + " AND action_id <> '') <> (SELECT count(*) FROM event_of JOIN event USING (seq, action_id) WHERE NOT " + unlisted +
+		") OR (SELECT count(*) FROM event_in) + (SELECT count(*) FROM event_of) <> " + missing + ") + " + missing + " AND action_id <> '')")
+	if err == nil && n > 0 {
+		r.Fault("the lists of the records are not what the records say")
+	}
+	return err
+}
+
 // checkActions opens every row and compares it with its last record.
 func (r *examination) checkActions(s *Store, c *conn) error {
 	for after := int64(0); ; {
@@ -228,7 +245,7 @@ func (r *examination) checkAction(s *Store, c *conn, id string) error {
 	r.States[row.State]++
 	var leaf []byte
 	found, err := c.one(func(cur *cursor) error { leaf = cur.blob(); return nil },
-		"SELECT leaf FROM event WHERE action_id = ? ORDER BY seq DESC LIMIT 1", id)
+		"SELECT leaf FROM event WHERE "+ofAction+" ORDER BY seq DESC LIMIT 1", id, id)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 		if err := t.reserve(out, start); err != nil {
 			return a, err
 		}
-		t.began(out, t.seq, fresh.box)
+		t.began(out, fresh.box, len(start.Limits) > 0)
 		return out, nil
 	})
 }

@@ -54,12 +54,12 @@ func (t *tx) erasePayload(id string) error {
 		args []any
 	}{
 		{`UPDATE action SET erased_at = ?, fingerprint = NULL, hash = NULL, targets = '[]', evidence = '[]', changes = '[]', reason = '',
-			end_detail = '' WHERE id = ?`, []any{t.now, id}},
+			end_detail = '', raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL WHERE id = ?`, []any{t.now, id}},
 		{`UPDATE payload SET raw = NULL, requested = NULL, args = NULL, preview = NULL, facts = NULL, result = NULL
 			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{id}},
 		{"UPDATE standing_grant SET revoked_at = ? WHERE source = ? AND revoked_at IS NULL", []any{t.now, id}},
 		{"UPDATE standing_grant SET scope = NULL WHERE source = ?", []any{id}},
-		{"UPDATE event SET salt = NULL WHERE action_id = ?", []any{id}},
+		{"UPDATE event SET salt = NULL WHERE " + ofAction, []any{id, id}},
 		{"UPDATE approval SET nonce = ?, preview = NULL WHERE action_id = ?", []any{verbs.ErasedNonce(id), id}},
 	}
 	for _, step := range steps {

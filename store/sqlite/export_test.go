@@ -55,3 +55,14 @@ func (s *Store) Steps(f action.Filter) (rows, steps int, err error) {
 	})
 	return rows, steps, err
 }
+
+// ListEvery has the lists of records written after so many.
+func (o Options) ListEvery(n int) Options {
+	o.step = n
+	return o
+}
+
+// Enlist brings the lists of records up to date.
+func (s *Store) Enlist() error {
+	return s.write(context.Background(), syncFull, (*tx).enlist)
+}

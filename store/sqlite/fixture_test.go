@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"testing"
@@ -45,6 +46,18 @@ func newCall(ctx context.Context, s *sqlite.Store, id string) (action.Action, er
 func begin(t testing.TB, s *sqlite.Store, id string) action.Action {
 	t.Helper()
 	row, err := s.Begin(t.Context(), action.Start{Action: allowed(t, s, id), Lease: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// beginLong is begin for a call whose payload does not stand in its row.
+func beginLong(t testing.TB, s *sqlite.Store, id string) action.Action {
+	t.Helper()
+	a := allowed(t, s, id)
+	a.Payload.Raw = append(a.Payload.Raw, bytes.Repeat([]byte(" "), 4<<10)...)
+	row, err := s.Begin(t.Context(), action.Start{Action: a, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

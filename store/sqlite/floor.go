@@ -39,7 +39,8 @@ func (s *Store) opening(now time.Time) (*tx, error) {
 	return t, nil
 }
 
-// close commits the transaction with its time: in its records, and in the
+// close commits the transaction with its records in the lists, now and then,
+// and with its time: in its records, and in the
 // floor where it has none or the floor lies far behind.
 func (t *tx) close() error {
 	s, now := t.store, t.now.UnixNano()
@@ -49,8 +50,17 @@ func (t *tx) close() error {
 			return fmt.Errorf("keep the time: %w", err)
 		}
 	}
+	list := t.last-s.listed >= int64(s.opt.step)
+	if list {
+		if err := t.enlist(); err != nil {
+			return err
+		}
+	}
 	if _, err := t.exec("COMMIT"); err != nil {
 		return err
+	}
+	if list {
+		s.listed = t.last
 	}
 	if raise {
 		s.kept = now

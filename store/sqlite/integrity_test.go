@@ -17,11 +17,17 @@ import (
 func TestTamperedRowsAreNotReturned(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
-		"arguments of another row":   "UPDATE payload SET args = (SELECT args FROM payload WHERE action_seq = 2) WHERE action_seq = 1",
-		"arguments moved to raw":     "UPDATE payload SET raw = args WHERE action_seq = 1",
-		"arguments cut":              "UPDATE payload SET args = substr(args, 1, length(args) - 1) WHERE action_seq = 1",
-		"arguments gone":             "UPDATE payload SET args = NULL WHERE action_seq = 1",
-		"payload gone":               "DELETE FROM payload WHERE action_seq = 1",
+		"arguments of another row":   "UPDATE action SET args = (SELECT args FROM action WHERE seq = 2) WHERE seq = 1",
+		"arguments moved to raw":     "UPDATE action SET raw = args WHERE seq = 1",
+		"arguments cut":              "UPDATE action SET args = substr(args, 1, length(args) - 1) WHERE seq = 1",
+		"arguments gone":             "UPDATE action SET args = NULL WHERE seq = 1",
+		"arguments exchanged":        "UPDATE action SET args = NULL WHERE seq = 1; INSERT INTO payload (action_seq, args) SELECT 1, args FROM action WHERE seq = 2",
+		"payload gone":               "UPDATE action SET raw = NULL, requested = NULL, args = NULL WHERE seq = 1",
+		"long: of another row":       "UPDATE payload SET args = (SELECT args FROM payload WHERE action_seq = 4) WHERE action_seq = 3",
+		"long: moved to raw":         "UPDATE payload SET raw = args WHERE action_seq = 3",
+		"long: cut":                  "UPDATE payload SET args = substr(args, 1, length(args) - 1) WHERE action_seq = 3",
+		"long: covered":              "UPDATE action SET args = (SELECT args FROM action WHERE seq = 1) WHERE seq = 3",
+		"long: gone":                 "DELETE FROM payload WHERE action_seq = 3",
 		"another proposal hash":      "UPDATE action SET hash = randomblob(32) WHERE id = 'act_1'",
 		"another tool":               "UPDATE action SET tool = 'bank.close' WHERE id = 'act_1'",
 		"another agent":              "UPDATE action SET agent = 'other' WHERE id = 'act_1'",
@@ -34,19 +40,26 @@ func TestTamperedRowsAreNotReturned(t *testing.T) {
 			s, path := newStore(t)
 			begin(t, s, "act_1")
 			begin(t, s, "act_2")
+			beginLong(t, s, "act_3")
+			beginLong(t, s, "act_4")
 			db := raw(t, path)
-			sql(t, db, "DROP TRIGGER action_frozen; DROP TRIGGER action_proposed; DROP TRIGGER payload_frozen;")
+			sql(t, db, "DROP TRIGGER action_frozen; DROP TRIGGER action_proposed; DROP TRIGGER action_payload; DROP TRIGGER payload_frozen;")
 			sql(t, db, change)
-			tenant := "acme"
+			tenant, changed := "acme", "act_1"
+			if strings.HasPrefix(name, "long:") {
+				changed = "act_3"
+			}
 			if strings.Contains(change, "rival") {
 				tenant = "rival"
 			}
-			got, err := s.Action(t.Context(), tenant, "act_1")
+			got, err := s.Action(t.Context(), tenant, changed)
 			if err == nil || errors.Is(err, action.ErrNotFound) || got.ID != "" {
 				t.Fatalf("row %q, error %v", got.ID, err)
 			}
-			if _, err := s.Action(t.Context(), "acme", "act_2"); err != nil {
-				t.Fatalf("the other row: %v", err)
+			for _, other := range []string{"act_2", "act_4"} {
+				if _, err := s.Action(t.Context(), "acme", other); err != nil {
+					t.Fatalf("%s: %v", other, err)
+				}
 			}
 		})
 	}
@@ -80,6 +93,7 @@ func TestTriggersRefuse(t *testing.T) {
 	s, path := newStore(t)
 	admin(t, s)
 	begin(t, s, "act_1")
+	beginLong(t, s, "act_3")
 	row := pending(t, s, "act_2")
 	if _, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, LoginAt: row.UpdatedAt}); err != nil {
 		t.Fatal(err)
@@ -98,7 +112,7 @@ func TestTriggersRefuse(t *testing.T) {
 		"UPDATE event SET leaf = x'7b7d'", "UPDATE event SET salt = randomblob(32)", "UPDATE event SET seq = seq + 100",
 		"UPDATE vote SET approve = 0", "UPDATE approval SET ttl = ttl * 2", "UPDATE consumption SET at = 0",
 		"UPDATE action SET tool = 'x'", "UPDATE action SET hash = randomblob(32)", "UPDATE action SET fence = fence - 1",
-		"UPDATE payload SET args = randomblob(64)", "UPDATE policy_epoch SET epoch = epoch",
+		"UPDATE payload SET args = randomblob(64)", "UPDATE action SET args = randomblob(64)", "UPDATE policy_epoch SET epoch = epoch",
 		"UPDATE time_floor SET at = at - 1",
 		"INSERT INTO event (seq, id, at, tenant, event, action_id, leaf) VALUES (9999, 'x', 0, '', 'x', '', x'7b7d')",
 		"INSERT INTO consumption SELECT randomblob(32), action_id, 0 FROM consumption",
@@ -108,7 +122,7 @@ func TestTriggersRefuse(t *testing.T) {
 			t.Errorf("%s: error %v", text, err)
 		}
 	}
-	sql(t, db, "UPDATE event SET salt = NULL; UPDATE payload SET raw = NULL")
+	sql(t, db, "UPDATE event SET salt = NULL; UPDATE payload SET raw = NULL; UPDATE action SET raw = NULL")
 }
 
 // TestTriggerKnowsTheStateTable compares the trigger with package action for

@@ -194,15 +194,10 @@ func (s *Store) Entries(ctx context.Context, sel audit.Selection) (out []audit.E
 }
 
 func (c *conn) entries(sel audit.Selection) (out []audit.Entry, err error) {
-	var w where
-	if sel.Tenant != "" {
-		w.add(tenantOf(sel.Action), sel.Tenant)
-	}
-	w.equal("action_id", sel.Action)
-	w.add("seq > ?", sel.From)
+	sql, args := entriesSQL(sel)
 	err = c.query(func(cur *cursor) error {
 		out = append(out, audit.Entry{Index: cur.int() - 1, Leaf: cur.blob(), Salt: cur.blob()})
 		return nil
-	}, "SELECT seq, leaf, salt FROM event "+w.sql()+" ORDER BY seq LIMIT ?", append(w.args, min(max(sel.Most, 1), audit.MaxEntries))...)
+	}, sql, args...)
 	return out, err
 }

@@ -109,6 +109,9 @@ func (s *Store) remember() error {
 	if s.kept, err = s.writer.number("SELECT at FROM time_floor"); err != nil {
 		return err
 	}
+	if s.listed, err = s.writer.number("SELECT seq FROM event_listed"); err != nil {
+		return err
+	}
 	s.memory.flights, s.memory.runs = map[canon.Digest]int{}, map[string]*run{}
 	if err := s.writer.query(func(cur *cursor) error {
 		s.memory.flights[cur.digest()]++

@@ -42,7 +42,7 @@ func (t *tx) move(from, to action.Action) (action.Action, error) {
 	return to, nil
 }
 
-// keep seals the output of a result beside the row.
+// keep seals the output of a result into the row, or beside it.
 func (t *tx) keep(a action.Action) error {
 	if a.Result == nil || len(a.Result.Output) == 0 && a.State != action.Succeeded {
 		return nil // what an unclear end left stays
@@ -54,17 +54,39 @@ func (t *tx) keep(a action.Action) error {
 	if err != nil {
 		return fmt.Errorf("seal result: %w", err)
 	}
-	if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = (SELECT seq FROM action WHERE id = ?)", b, a.ID); err != nil {
+	if err := t.forgetOutput(a); err != nil {
+		return err
+	}
+	seq, err := t.number("SELECT seq FROM action WHERE id = ?", a.ID)
+	if err != nil {
+		return fmt.Errorf("keep result: %w", err)
+	}
+	if len(b) > maxOutput {
+		return t.keepBeside(seq, b)
+	}
+	if _, err := t.exec("UPDATE action SET result = ? WHERE seq = ?", b, seq); err != nil {
 		return fmt.Errorf("keep result: %w", err)
 	}
 	return nil
 }
 
-// forgetOutput drops what an earlier, unclear end left beside a row that has
-// now succeeded without an output.
+// keepBeside keeps a long output beside the row; there is none in the row.
+func (t *tx) keepBeside(seq int64, output []byte) error {
+	if _, err := t.exec(`INSERT INTO payload (action_seq, result) VALUES (?, ?)
+		ON CONFLICT (action_seq) DO UPDATE SET result = excluded.result`, seq, output); err != nil {
+		return fmt.Errorf("keep result: %w", err)
+	}
+	return nil
+}
+
+// forgetOutput drops what an earlier, unclear end left in a row or beside it.
 func (t *tx) forgetOutput(a action.Action) error {
-	if _, err := t.exec(`UPDATE payload SET result = NULL WHERE result IS NOT NULL
-		AND action_seq = (SELECT seq FROM action WHERE id = ?)`, a.ID); err != nil {
+	_, err := t.exec("UPDATE action SET result = NULL WHERE result IS NOT NULL AND id = ?", a.ID)
+	if err == nil {
+		_, err = t.exec(`UPDATE payload SET result = NULL WHERE result IS NOT NULL
+			AND action_seq = (SELECT seq FROM action WHERE id = ?)`, a.ID)
+	}
+	if err != nil {
 		return fmt.Errorf("forget result: %w", err)
 	}
 	return nil

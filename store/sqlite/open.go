@@ -32,6 +32,8 @@ type Options struct {
 	// VFS names another file system of SQLite, registered in this process.
 	// For tests that cut the power; "" is the operating system's.
 	VFS string
+
+	step int // records that may be missing in the lists; 0 means listStep
 }
 
 // The ways in which a store does not open, beside those of the disk.
@@ -53,6 +55,7 @@ type Store struct {
 	writer  *conn  // belongs to whoever writes; line says who
 	level   int    // of synchronous; belongs to whoever writes
 	kept    int64  // the time floor that is stored; belongs to whoever writes
+	listed  int64  // the last record in the lists; belongs to whoever writes
 	wal     wal    // belongs to whoever writes
 	// policies are the versions that are in force; they belong to whoever
 	// writes. Nil while a batch sets one.
@@ -86,6 +89,9 @@ func Open(path string, opt Options) (*Store, error) {
 	}
 	if opt.Readers <= 0 || opt.Readers > maxReaders {
 		opt.Readers = defaultReaders
+	}
+	if opt.step <= 0 {
+		opt.step = listStep
 	}
 	real, err := realPath(path)
 	if err != nil {

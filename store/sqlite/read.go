@@ -249,37 +249,3 @@ func (c *conn) records(f audit.Filter) (out []audit.Record, err error) {
 	}, sql, args...)
 	return out, err
 }
-
-// tenantOf selects a tenant's records. Those of one action are few and those
-// of its tenant are many, and SQLite cannot tell: the sign keeps it from going
-// through the tenant's (sqlite.org/optoverview.html §2).
-func tenantOf(action string) string {
-	if action == "" {
-		return "tenant = ?"
-	}
-	return "+tenant = ?"
-}
-
-// recordsSQL selects entries of the log. What was done to everybody is part of
-// every tenant's log; the two are looked up one by one, so that no more is
-// read than is listed.
-func recordsSQL(f audit.Filter) (sql string, args []any) {
-	var w where
-	w.equal("action_id", f.Action)
-	w.equal("event", f.Event)
-	if f.Before > 0 {
-		w.add("seq < ?", f.Before)
-	}
-	const newest = " ORDER BY seq DESC LIMIT ?"
-	if f.Tenant == "" {
-		return "SELECT leaf FROM event " + w.sql() + newest, append(w.args, limit(f.Limit))
-	}
-	var parts []string
-	for _, tenant := range []string{f.Tenant, ""} {
-		one := where{text: slices.Clone(w.text), args: slices.Clone(w.args)}
-		one.add(tenantOf(f.Action), tenant)
-		parts = append(parts, "SELECT * FROM (SELECT seq, leaf FROM event "+one.sql()+newest+")")
-		args = append(append(args, one.args...), limit(f.Limit))
-	}
-	return "SELECT leaf FROM (" + strings.Join(parts, " UNION ALL ") + ")" + newest, append(args, limit(f.Limit))
-}

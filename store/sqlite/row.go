@@ -21,7 +21,8 @@ const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, 
 	a.deadline, a.fingerprint, a.hash, a.targets, a.evidence, a.changes, a.key, a.supersedes, a.caller_gone, a.model,
 	a.call_id, a.effect, a.code, a.reason, a.public_reason, a.result_mode, a.policy_version, a.rules,
 	a.ended_at, a.end_error, a.end_evidence, a.end_code, a.end_detail, a.end_comparison, a.erased_at,
-	p.raw, p.requested, p.args, p.preview, p.facts, p.result,
+	coalesce(a.raw, p.raw), coalesce(a.requested, p.requested), coalesce(a.args, p.args), coalesce(a.preview, p.preview),
+	coalesce(a.facts, p.facts), coalesce(a.result, p.result),
 	t.requirements, t.pending_until, t.ttl, t.step_up, t.nonce, t.requested_at, t.expires_at, t.preview, t.digest`
 
 const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
@@ -30,7 +31,8 @@ const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p O
 const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
 	definition, mutation, high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint,
 	hash, targets, evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
-	result_mode, policy_version, rules, process, ended_at, end_code, server) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+	result_mode, policy_version, rules, process, ended_at, end_code, server, raw,
+	requested, args, preview, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 	?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // sealed is a payload on its way into the database. It is made before the
@@ -39,6 +41,22 @@ type sealed struct {
 	raw, requested, args, preview, facts []byte
 	on                                   keys.Shelf
 	box                                  *keys.RowSealer
+}
+
+// What is longer than this stands beside the row and not in it, in bytes: a row
+// is written again with each of its moves.
+const (
+	maxInline = 2 << 10 // of all that was proposed
+	maxOutput = 1 << 10 // of a result
+)
+
+// inline splits a payload into what stands in the row and what beside it. One
+// of them is empty.
+func (p sealed) inline() (in, beside sealed) {
+	if len(p.raw)+len(p.requested)+len(p.args)+len(p.preview)+len(p.facts) > maxInline {
+		return sealed{}, p
+	}
+	return p, sealed{}
 }
 
 // Names of the sealed fields; they are bound into what is sealed.
@@ -93,21 +111,25 @@ func (t *tx) insert(a action.Action, p fresh) error {
 	if a.State.Terminal() {
 		ended = t.now
 	}
+	in, beside := p.inline()
 	if _, err := t.exec(insertSQL, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
 		a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
 		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
 		verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
 		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
-		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, p.server); err != nil {
+		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, p.server,
+		in.raw, in.requested, in.args, in.preview, in.facts); err != nil {
 		if errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) {
 			return errKnown
 		}
 		return fmt.Errorf("insert action: %w", err)
 	}
 	t.seq = t.db.LastInsertRowID()
-	if _, err := t.exec("INSERT INTO payload (action_seq, raw, requested, args, preview, facts) VALUES (?, ?, ?, ?, ?, ?)",
-		t.seq, p.raw, p.requested, p.args, p.preview, p.facts); err != nil {
-		return fmt.Errorf("insert payload: %w", err)
+	if beside.box != nil {
+		if _, err := t.exec("INSERT INTO payload (action_seq, raw, requested, args, preview, facts) VALUES (?, ?, ?, ?, ?, ?)",
+			t.seq, p.raw, p.requested, p.args, p.preview, p.facts); err != nil {
+			return fmt.Errorf("insert payload: %w", err)
+		}
 	}
 	t.opened(a)
 	if a.Terms == nil {

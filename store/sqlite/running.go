@@ -17,6 +17,8 @@ type run struct {
 	row action.Action
 	seq int64
 	box *keys.RowSealer
+
+	limited bool // it takes from limits
 }
 
 // What is remembered at most.
@@ -26,13 +28,13 @@ const (
 )
 
 // began notes a row that a verb has begun, for when that is committed.
-func (t *tx) began(row action.Action, seq int64, box *keys.RowSealer) {
+func (t *tx) began(row action.Action, box *keys.RowSealer, limited bool) {
 	p := row.Payload
 	if len(p.Raw)+len(p.Requested)+len(p.Args)+len(p.Preview)+len(p.Facts) > maxRunPayload {
 		return
 	}
 	row.Leaf, row.Payload.Raw = nil, bytes.Clone(p.Raw)
-	t.job.begun = &run{row: row, seq: seq, box: box}
+	t.job.begun = &run{row: row, seq: t.seq, box: box, limited: limited}
 }
 
 // keepRun remembers a row that has begun.
@@ -55,7 +57,7 @@ func (m *memory) takeRun(id string) *run {
 
 // endSQL is saveSQL for a run that is as this process began it.
 const endSQL = `UPDATE action SET state = ?, lease_until = NULL, updated_at = ?, process = ?, ended_at = ?, end_error = ?,
-	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?
+	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?, result = ?
 	WHERE seq = ? AND id = ? AND state = 'executing' AND fence = ? AND attempt = ? AND updated_at = ? AND caller_gone = ?`
 
 // end is the end of a run, made of what is remembered before the transaction.
@@ -85,6 +87,14 @@ func (r *run) ending(e action.Ending) (*end, error) {
 	return &out, nil
 }
 
+// inRow is the sealed output, if it stands in the row.
+func (e *end) inRow() []byte {
+	if len(e.output) > maxOutput {
+		return nil
+	}
+	return e.output
+}
+
 // endRun writes the end of a run. known is false where its row must be read
 // first; nothing is written then.
 func (t *tx) endRun(r *end) (out action.Action, known bool, err error) {
@@ -95,7 +105,7 @@ func (t *tx) endRun(r *end) (out action.Action, known bool, err error) {
 	result.At = t.now
 	to.UpdatedAt, to.Result = t.now, &result
 	n, err := t.exec(endSQL, string(to.State), t.now, t.store.process, t.now, result.IsError, result.Evidence, result.Code,
-		result.Detail, result.Comparison, r.seq, to.ID, to.Fence, to.Attempt, r.row.UpdatedAt, r.row.CallerGone)
+		result.Detail, result.Comparison, r.inRow(), r.seq, to.ID, to.Fence, to.Attempt, r.row.UpdatedAt, r.row.CallerGone)
 	if err != nil {
 		return action.Action{}, true, fmt.Errorf("move action to %s: %w", to.State, err)
 	}
@@ -103,12 +113,13 @@ func (t *tx) endRun(r *end) (out action.Action, known bool, err error) {
 		return action.Action{}, false, nil
 	}
 	t.moved(r.row, to)
-	if len(r.output) > 0 {
-		if _, err := t.exec("UPDATE payload SET result = ? WHERE action_seq = ?", r.output, r.seq); err != nil {
-			return action.Action{}, true, fmt.Errorf("keep result: %w", err)
-		}
+	// The attempt began with the row, and has none of its own.
+	if len(r.output) > maxOutput {
+		err = t.keepBeside(r.seq, r.output)
 	}
-	err = t.settleLimits(to) // the attempt began with the row, and has none of its own
+	if err == nil && r.limited {
+		err = t.settleLimits(to)
+	}
 	if err == nil {
 		r.entry.At = t.now
 		to.Leaf, err = t.write(r.entry)
