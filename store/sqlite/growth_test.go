@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
 )
 
@@ -37,6 +38,9 @@ func TestGrowthIsWhatTheDocumentationSays(t *testing.T) {
 		if _, err := s.Decide(t.Context(), read); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := s.Records(t.Context(), audit.Filter{Limit: 1}); err != nil { // takes the journal of reads in
+		t.Fatal(err)
 	}
 	after, err := sqlite.Check(t.Context(), path, options(t))
 	if err != nil {
