@@ -60,6 +60,7 @@ type Provider struct {
 
 	mu    sync.Mutex
 	found *oidc.Provider
+	keys  *keySet         // of found
 	flows map[string]flow // by state
 }
 
@@ -110,9 +111,15 @@ func (p *Provider) discovered(ctx context.Context) (*oidc.Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
+	var about struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := found.Claims(&about); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.found = found
+	p.found, p.keys = found, &keySet{client: p.cfg.HTTP, address: about.Keys, now: p.now}
 	return found, nil
 }
 
@@ -209,7 +216,10 @@ func (p *Provider) exchange(ctx context.Context, f flow, code string) (auth.Iden
 	if !ok {
 		return auth.Identity{}, refuse("there is no ID token")
 	}
-	verifier := found.Verifier(&oidc.Config{ClientID: p.cfg.Client, SupportedSigningAlgs: algorithms, Now: p.now})
+	p.mu.Lock()
+	keys := p.keys
+	p.mu.Unlock()
+	verifier := oidc.NewVerifier(p.cfg.Issuer, keys, &oidc.Config{ClientID: p.cfg.Client, SupportedSigningAlgs: algorithms, Now: p.now})
 	id, err := verifier.Verify(ctx, raw)
 	if err != nil {
 		return auth.Identity{}, refuse("the ID token does not hold")

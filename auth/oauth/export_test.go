@@ -8,9 +8,9 @@ import (
 
 // Holds reports whether a signature of a message holds under a JSON Web Key;
 // false for one that is not taken.
-func Holds(jwk canon.Value, message, sig []byte) bool {
-	_, k := parseKey(jwk)
-	return k != nil && k.verify(message, sig)
+func Holds(jwk canon.Value, alg string, message, sig []byte) bool {
+	k, ok := parseKey(jwk)
+	return ok && k.Verify(alg, message, sig)
 }
 
 // Signed checks a token but for its claims.

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"sync"
@@ -26,10 +27,19 @@ const (
 	MinRefresh = 30 * time.Second
 )
 
-// key is one public key with the one algorithm that it is for.
-type key struct {
-	alg    string
-	verify func(signed, signature []byte) bool
+// Key is one public key of a JWK set, with the algorithms that it may be used
+// with. The zero Key verifies nothing.
+type Key struct {
+	ID     string // "" where it has none
+	verify map[string]func(signed, signature []byte) bool
+}
+
+// Takes reports whether the key is for an algorithm (RFC 7518 §3.1).
+func (k Key) Takes(alg string) bool { return k.verify[alg] != nil }
+
+// Verify reports whether a signature holds.
+func (k Key) Verify(alg string, signed, signature []byte) bool {
+	return k.Takes(alg) && k.verify[alg](signed, signature)
 }
 
 // keySet is the JWK set of a server.
@@ -38,13 +48,13 @@ type keySet struct {
 	now   func() time.Time
 
 	mu    sync.Mutex
-	keys  map[string]*key
+	keys  map[string]*Key
 	at    time.Time // of the last success
 	tried time.Time
 }
 
 // find returns the key of an id; nil if there is none.
-func (s *keySet) find(ctx context.Context, id string) (*key, error) {
+func (s *keySet) find(ctx context.Context, id string) (*Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -84,26 +94,23 @@ func (s *keySet) refresh(ctx context.Context) error {
 	return nil
 }
 
-func (s *keySet) load(ctx context.Context) (map[string]*key, error) {
+func (s *keySet) load(ctx context.Context) (map[string]*Key, error) {
 	raw, err := s.fetch(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("oauth: fetch the keys: %w", err)
 	}
-	set, err := canon.Decode(raw, canon.Options{})
+	list, err := ParseKeys(raw)
 	if err != nil {
-		return nil, fmt.Errorf("oauth: read the keys: %w", err)
+		return nil, err
 	}
-	list, _ := set.Get("keys")
-	out := map[string]*key{}
-	for _, e := range list.Elements() {
-		id, k := parseKey(e)
-		if k == nil {
-			continue // another kind of key is for somebody else
-		}
-		if _, twice := out[id]; twice {
+	out := map[string]*Key{}
+	for _, k := range list {
+		if _, twice := out[k.ID]; twice && k.ID != "" {
 			return nil, errors.New("oauth: two keys have one id")
 		}
-		out[id] = k
+		if k.ID != "" {
+			out[k.ID] = &k
+		}
 	}
 	if len(out) == 0 {
 		return nil, errors.New("oauth: the server has no key of use")
@@ -111,9 +118,27 @@ func (s *keySet) load(ctx context.Context) (map[string]*key, error) {
 	return out, nil
 }
 
+// ParseKeys reads a JWK set (RFC 7517 §5). Keys of other kinds and uses are
+// for somebody else and left out.
+func ParseKeys(raw []byte) ([]Key, error) {
+	set, err := canon.Decode(raw, canon.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("oauth: read the keys: %w", err)
+	}
+	list, _ := set.Get("keys")
+	var out []Key
+	for _, e := range list.Elements() {
+		if k, ok := parseKey(e); ok {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
 // parseKey reads an RSA, P-256 or Ed25519 signing key (RFC 7518 §6, RFC 8037
-// §2, RFC 9864); nil for any other.
-func parseKey(v canon.Value) (id string, k *key) {
+// §2, RFC 9864); false for any other. A key that names its algorithm is for no
+// other (RFC 7517 §4.4).
+func parseKey(v canon.Value) (Key, bool) {
 	text := func(name string) string { m, _ := v.Get(name); return m.Text() }
 	bytes := func(name string) []byte {
 		raw, err := base64.RawURLEncoding.DecodeString(text(name))
@@ -122,21 +147,22 @@ func parseKey(v canon.Value) (id string, k *key) {
 		}
 		return raw
 	}
-	if use := text("use"); text("kid") == "" || use != "" && use != "sig" || !verifies(v) {
-		return "", nil
+	if use := text("use"); use != "" && use != "sig" || !verifies(v) {
+		return Key{}, false
 	}
+	k := Key{ID: text("kid")}
 	switch text("kty") + " " + text("crv") {
 	case "RSA ":
-		k = rsaKey(bytes("n"), bytes("e"))
+		k.verify = rsaKey(bytes("n"), bytes("e"))
 	case "EC P-256":
-		k = ecKey(bytes("x"), bytes("y"))
+		k.verify = ecKey(bytes("x"), bytes("y"))
 	case "OKP Ed25519":
-		k = edKey(bytes("x"), text("alg"))
+		k.verify = edKey(bytes("x"))
 	}
-	if k == nil || text("alg") != "" && text("alg") != k.alg {
-		return "", nil
+	if alg := text("alg"); alg != "" {
+		maps.DeleteFunc(k.verify, func(other string, _ func(_, _ []byte) bool) bool { return other != alg })
 	}
-	return text("kid"), k
+	return k, len(k.verify) > 0
 }
 
 // verifies reports whether a key may verify, as far as it says what it is for
@@ -146,20 +172,25 @@ func verifies(v canon.Value) bool {
 	return !found || slices.ContainsFunc(operations.Elements(), func(o canon.Value) bool { return o.Text() == "verify" })
 }
 
-func rsaKey(n, e []byte) *key {
+type verifiers = map[string]func(signed, signature []byte) bool
+
+func rsaKey(n, e []byte) verifiers {
 	exponent := new(big.Int).SetBytes(e)
 	public := &rsa.PublicKey{N: new(big.Int).SetBytes(n)}
 	if size := public.N.BitLen(); size < 2048 || size > 8192 || !exponent.IsInt64() || exponent.Int64() < 3 || exponent.Int64() > 1<<31-1 {
 		return nil
 	}
 	public.E = int(exponent.Int64())
-	return &key{"RS256", func(signed, signature []byte) bool {
+	return verifiers{"RS256": func(signed, signature []byte) bool {
 		sum := sha256.Sum256(signed)
 		return rsa.VerifyPKCS1v15(public, crypto.SHA256, sum[:], signature) == nil
+	}, "PS256": func(signed, signature []byte) bool { // RFC 7518 §3.5: a salt as long as the hash
+		sum := sha256.Sum256(signed)
+		return rsa.VerifyPSS(public, crypto.SHA256, sum[:], signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
 	}}
 }
 
-func ecKey(x, y []byte) *key {
+func ecKey(x, y []byte) verifiers {
 	if len(x) != 32 || len(y) != 32 {
 		return nil
 	}
@@ -167,7 +198,7 @@ func ecKey(x, y []byte) *key {
 	if err != nil {
 		return nil
 	}
-	return &key{"ES256", func(signed, signature []byte) bool {
+	return verifiers{"ES256": func(signed, signature []byte) bool {
 		if len(signature) != 64 {
 			return false
 		}
@@ -176,15 +207,10 @@ func ecKey(x, y []byte) *key {
 	}}
 }
 
-func edKey(x []byte, alg string) *key {
+func edKey(x []byte) verifiers {
 	if len(x) != ed25519.PublicKeySize {
 		return nil
 	}
-	if alg == "" {
-		alg = "EdDSA"
-	}
-	if alg != "EdDSA" && alg != "Ed25519" {
-		return nil
-	}
-	return &key{alg, func(signed, signature []byte) bool { return ed25519.Verify(x, signed, signature) }}
+	verify := func(signed, signature []byte) bool { return ed25519.Verify(x, signed, signature) }
+	return verifiers{"EdDSA": verify, "Ed25519": verify}
 }

@@ -98,7 +98,8 @@ func (v *Verifier) signed(ctx context.Context, token string) (string, error) {
 		return "", err
 	}
 	signature, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
-	if err != nil || !k.verify([]byte(parts[0]+"."+parts[1]), signature) {
+	alg, _ := header.Get("alg")
+	if err != nil || !k.Verify(alg.Text(), []byte(parts[0]+"."+parts[1]), signature) {
 		return "", broken("signature")
 	}
 	return parts[1], nil
@@ -120,7 +121,7 @@ func section(text string) (canon.Value, error) {
 
 // key finds the key that a header names. Whatever else a header brings to
 // find one by is refused.
-func (v *Verifier) key(ctx context.Context, header canon.Value) (*key, error) {
+func (v *Verifier) key(ctx context.Context, header canon.Value) (*Key, error) {
 	for _, name := range []string{"crit", "jwk", "jku", "x5u", "x5c", "zip", "enc"} {
 		if _, found := header.Get(name); found {
 			return nil, broken("header " + name)
@@ -139,7 +140,7 @@ func (v *Verifier) key(ctx context.Context, header canon.Value) (*key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k == nil || k.alg != alg.Text() {
+	if k == nil || !k.Takes(alg.Text()) {
 		return nil, broken("key")
 	}
 	return k, nil

@@ -68,7 +68,7 @@ const ALG_ED25519 = 1;
 const ALG_COSIGNATURE = 4;
 const SPKI_ED25519 = Buffer.from("302a300506032b6570032100", "hex");
 
-function ed25519(key, message, signature) {
+export function ed25519(key, message, signature) {
   if (signature.length !== 64) return false;
   const spki = createPublicKey({ key: Buffer.concat([SPKI_ED25519, key]), format: "der", type: "spki" });
   return verifySignature(null, message, spki, signature);

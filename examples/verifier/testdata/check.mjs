@@ -2,11 +2,12 @@
 //
 //   node check.mjs files           standard input: {keys, items: [{kind, text}]}, texts in base64;
 //                                  answers with an array: does each hold?
+//   node check.mjs signatures      standard input: [{key, message, sig}] in hex; answers with an array: does each hold?
 //   node check.mjs log DIR KEYS    does everything that can be done to one record of an exported log show?
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Tree, leafHash, openBundle, openCheckpoint, openReceipt, parseKeys, readExported, verifyLeaves } from "../verify.mjs";
+import { Tree, ed25519, leafHash, openBundle, openCheckpoint, openReceipt, parseKeys, readExported, verifyLeaves } from "../verify.mjs";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -49,5 +50,12 @@ function log(dir, keyFile) {
   return out;
 }
 
+function signatures() {
+  const bytes = (text) => Buffer.from(text, "hex");
+  return JSON.parse(readFileSync(0, "utf8")).map(({ key, message, sig }) => {
+    try { return ed25519(bytes(key), bytes(message), bytes(sig)); } catch { return false; }
+  });
+}
+
 const [mode, ...args] = process.argv.slice(2);
-console.log(JSON.stringify(mode === "files" ? files() : log(...args)));
+console.log(JSON.stringify({ files, signatures, log }[mode](...args)));
