@@ -77,14 +77,14 @@ class Gateway:
 
 
 class Scripted:
-    """A model that has its answers written down."""
+    """A model that has its answers written down; then it has nothing more to call."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as f:
             self.answers = iter(json.load(f, object_pairs_hook=once))
 
     def reply(self, messages):
-        return next(self.answers)
+        return next(self.answers, {"role": "assistant", "content": []})
 
 
 def openai_calls(message):
@@ -130,4 +130,6 @@ def main(shape, script):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in SHAPES or not all(os.environ.get(n) for n in ("VERBATIM_URL", "VERBATIM_TOKEN", "RUN")):
+        sys.exit("usage: RUN=... VERBATIM_URL=... VERBATIM_TOKEN=... python3 loop.py (openai|anthropic) SCRIPT")
     main(sys.argv[1], sys.argv[2])
