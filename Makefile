@@ -108,6 +108,11 @@ long-model: ## 220,000 sequences on SQLite and 20,000 on PostgreSQL beside a sma
 long-histories: ## 200 histories of 8 clients on each store, each with one order that explains it
 	VERBATIM_HISTORIES=200 VERBATIM_HISTORY_OPS=12000 go test -count=1 -timeout 90m -v -run 'Suite/Histories' ./store/sqlite ./store/postgres
 
+.PHONY: long-newcomer
+
+long-newcomer: ## README.md from its first command on, in a fresh clone and a fresh browser
+	scripts/long-newcomer
+
 .PHONY: screenshots
 
 screenshots: build ## every page, light and dark, desk and phone: bin/screenshots

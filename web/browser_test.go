@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
-	"github.com/seed-de4804fb/verbatim/internal/needs"
+	"github.com/seed-de4804fb/verbatim/internal/newcomertest"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/web"
 )
@@ -20,19 +20,7 @@ import (
 // browser starts a real browser, or skips the test where none is installed.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(needs.Browser(t)), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	tab, closeTab := chromedp.NewContext(allocator)
-	t.Cleanup(closeTab)
-	limited, cancel := context.WithTimeout(tab, 6*time.Minute)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(limited); err != nil { // started here, so that no step's limit ends it
-		t.Fatal(err)
-	}
-	return limited
+	return newcomertest.Browser(t)
 }
 
 // serve serves a bench's site on a real port and returns its address.

@@ -1,9 +1,6 @@
 package web_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,84 +8,31 @@ import (
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/internal/newcomertest"
 )
 
-// newcomer is somebody who has never seen the page: they go by the words that
-// they see, and know no selector and no address but the first.
-type newcomer struct {
+// visitor is a newcomer before an office, whose every hesitation fails.
+type visitor struct {
 	t *testing.T
 	o *office
+	newcomertest.Newcomer
 }
 
-// sight finds the one thing in sight that fits, marks it, and says what else
-// there was. What is folded away is not in sight.
-const sight = `((kind, words) => {
-	const seen = (e) => e.checkVisibility({visibilityProperty: true, opacityProperty: true}) && e.getClientRects().length > 0;
-	const text = (e) => (e.labels && e.labels.length ? [...e.labels].map((l) => l.innerText).join(" ") : e.innerText).trim().replace(/\s+/g, " ");
-	const all = [...document.querySelectorAll(kind === "write" ? "input:not([type=hidden]), textarea" : "a, button, summary")].filter(seen);
-	let fits = all.filter((e) => kind === "open" ? text(e).includes(words) : text(e) === words);
-	if (new Set(fits.map((e) => e.href)).size === 1 && fits[0].href) fits = fits.slice(0, 1); // two ways to one place
-	document.querySelectorAll("[data-found]").forEach((e) => delete e.dataset.found);
-	if (fits.length === 1) fits[0].dataset.found = "";
-	return JSON.stringify({found: fits.length, all: all.map(text)});
-})`
-
-// finds looks for something by its words. None, or two that look the same, is
-// where a person would hesitate.
-func (n *newcomer) finds(kind, words string) {
+func (n *visitor) ok(err error) {
 	n.t.Helper()
-	var answer struct {
-		Found int
-		All   []string
-	}
-	for end := time.Now().Add(stepLimit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		text, err := chromedp.Run(n.o.ctx, chromedp.Evaluate[string](fmt.Sprintf("%s(%q, %q)", sight, kind, words)))
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &answer)
-		}
-		if err == nil && answer.Found == 1 {
-			return
-		}
-	}
-	n.t.Fatalf("to %s %q: %d in sight among %q", kind, words, answer.Found, answer.All)
-}
-
-// press presses a link or a button, and waits for the page that follows.
-func (n *newcomer) press(words string) { n.t.Helper(); n.follow("press", words) }
-
-// open follows the link that says something among other things.
-func (n *newcomer) open(words string) { n.t.Helper(); n.follow("open", words) }
-
-func (n *newcomer) follow(kind, words string) {
-	n.t.Helper()
-	n.finds(kind, words)
-	pressed(n.t, n.o.ctx, "[data-found]", "main")
-}
-
-// unfold presses something that shows more of the same page.
-func (n *newcomer) unfold(words string) {
-	n.t.Helper()
-	n.finds("press", words)
-	do(n.t, n.o.ctx, chromedp.Click(chromedp.CSS("[data-found]")))
-}
-
-func (n *newcomer) write(label, text string) {
-	n.t.Helper()
-	n.finds("write", label)
-	do(n.t, n.o.ctx, chromedp.SendKeys(chromedp.CSS("[data-found]"), text))
-}
-
-// reads fails unless the page says something.
-func (n *newcomer) reads(words string) {
-	n.t.Helper()
-	text, err := chromedp.Run(n.o.ctx, chromedp.Evaluate[string](`document.querySelector("main").innerText.replace(/\s+/g, " ")`))
-	if err != nil || !strings.Contains(text, words) {
-		n.t.Fatalf("the page does not say %q, but %q: %v", words, text, err)
+	if err != nil {
+		n.t.Fatal(err)
 	}
 }
+
+func (n *visitor) press(words string)       { n.t.Helper(); n.ok(n.Press(words)) }
+func (n *visitor) open(words string)        { n.t.Helper(); n.ok(n.Open(words)) }
+func (n *visitor) unfold(words string)      { n.t.Helper(); n.ok(n.Unfold(words)) }
+func (n *visitor) write(label, text string) { n.t.Helper(); n.ok(n.Write(label, text)) }
+func (n *visitor) reads(words string)       { n.t.Helper(); n.ok(n.Reads(words)) }
 
 // asked is a call of the agent that waits for somebody.
-func (n *newcomer) asked() string {
+func (n *visitor) asked() string {
 	n.t.Helper()
 	out := n.o.call("")
 	if out.Status != verbatim.StatusApprovalRequired {
@@ -97,9 +41,9 @@ func (n *newcomer) asked() string {
 	return out.ActionID
 }
 
-func (n *newcomer) signIn() {
+func (n *visitor) signIn() {
 	n.t.Helper()
-	do(n.t, n.o.ctx, chromedp.Navigate(n.o.address), chromedp.WaitVisible(chromedp.CSS("main")))
+	n.ok(n.Enter(n.o.address))
 	n.write("Name", "Grace")
 	n.write("Password", password)
 	n.press("Sign in")
@@ -114,7 +58,7 @@ func TestANewcomerFindsTheirWay(t *testing.T) {
 	if _, err := o.b.accounts.Create(t.Context(), "Grace", password, "acme", "", []string{"admin", "operator"}); err != nil {
 		t.Fatal(err)
 	}
-	n := &newcomer{t, o}
+	n := &visitor{t, o, newcomertest.At(o.ctx)}
 	approved := n.asked()
 	n.signIn()
 	n.open("Pay “VENDOR-001”")

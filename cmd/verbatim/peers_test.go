@@ -82,6 +82,9 @@ func addNote(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, er
 		return nil, err
 	}
 	time.Sleep(time.Duration(args.SlowMS) * time.Millisecond)
+	if args.Text == os.Getenv("NOTES_DIES") && args.Text != "" {
+		os.Exit(1) // the note is there, and nobody hears of it
+	}
 	return added, nil
 }
 

@@ -116,7 +116,8 @@ func libraries() []Library {
 		{"github.com/anishathalye/porcupine", []string{"store/storetest"}},
 		{"github.com/cockroachdb/apd/v3", []string{"resolve"}},
 		{"github.com/coreos/go-oidc/v3", []string{"auth/idp"}},
-		{"github.com/go-jose/go-jose/v4", []string{"internal/idptest"}}, // a provider for tests
+		{"github.com/chromedp/chromedp", []string{"internal/newcomertest"}}, // drives a page for tests
+		{"github.com/go-jose/go-jose/v4", []string{"internal/idptest"}},     // a provider for tests
 		{"github.com/go-webauthn/webauthn", []string{"auth/passkey"}},
 		{"github.com/ncruces/go-sqlite3", []string{"store/sqlite/...", "catalog/sqltable"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
