@@ -5,7 +5,6 @@ package storebench_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,7 +93,7 @@ func rawSQLite(t testing.TB, dir string) *sqlite3.Stmt {
 }
 
 func insertRaw(s *sqlite3.Stmt) error {
-	if err := s.BindText(1, rand.Text()); err != nil {
+	if err := s.BindText(1, ids.Ordered("act")); err != nil {
 		return err
 	}
 	if err := s.BindBlob(2, make([]byte, 300)); err != nil {
@@ -156,7 +155,7 @@ func rawPostgres(t testing.TB, dsn string) func(int) error {
 	_, err = pool.Exec(context.Background(), "CREATE TABLE x (seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BYTEA NOT NULL)")
 	must(t, err)
 	return func(int) error {
-		_, err := pool.Exec(context.Background(), "INSERT INTO x (id, body) VALUES ($1, $2)", rand.Text(), make([]byte, 300))
+		_, err := pool.Exec(context.Background(), "INSERT INTO x (id, body) VALUES ($1, $2)", ids.Ordered("act"), make([]byte, 300))
 		return err
 	}
 }

@@ -12,8 +12,8 @@ const grain = 100 * time.Millisecond
 
 // latestSQL is the number of the last record, and the latest time that was
 // ever stored.
-const latestSQL = `SELECT coalesce((SELECT max(seq) FROM event), 0), max((SELECT at FROM time_floor),
-	coalesce((SELECT at FROM event WHERE seq = (SELECT max(seq) FROM event)), 0))`
+const latestSQL = `SELECT coalesce(e.seq, 0), max(time_floor.at, coalesce(e.at, 0)) FROM time_floor LEFT JOIN event e
+	ON e.seq = (SELECT max(seq) FROM event)`
 
 func (c *conn) latest() (last, floor int64, err error) {
 	_, err = c.one(func(cur *cursor) error { last, floor = cur.int(), cur.int(); return nil }, latestSQL)
