@@ -21,6 +21,8 @@ type Caller interface {
 	Call(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Outcome, error)
 	Authorize(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Authorization, error)
 	Explain(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Explanation, error)
+	// Tools lists the tools that exist for a caller.
+	Tools(ctx context.Context, c hub.Caller) ([]hub.Offered, error)
 	// Done is closed when no more calls are taken.
 	Done() <-chan struct{}
 }
@@ -118,6 +120,7 @@ type request struct {
 func entries() []entry {
 	return []entry{
 		{Route{http.MethodGet, "/v1/openapi.json"}, nil, (*API).describe},
+		{Route{http.MethodGet, "/v1/tools"}, nil, (*API).tools},
 		{Route{http.MethodPost, "/v1/explain"}, nil, (*API).explain},
 		{Route{http.MethodPost, "/v1/call"}, nil, (*API).call},
 		{Route{http.MethodPost, "/v1/authorize"}, nil, (*API).authorize},

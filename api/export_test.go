@@ -28,7 +28,7 @@ func Answers() map[string]reflect.Type {
 		"Resolver": reflect.TypeFor[snapshot.Evidence](), "Votes": reflect.TypeFor[votes](), "Vote": reflect.TypeFor[vote](),
 		"Records": reflect.TypeFor[records](), "Record": reflect.TypeFor[record](), "Receipts": reflect.TypeFor[receipts](),
 		"Proposals": reflect.TypeFor[proposals](), "Proposal": reflect.TypeFor[proposal](), "Requirement": reflect.TypeFor[action.Requirement](),
-		"Group": reflect.TypeFor[action.Group]()}
+		"Tools": reflect.TypeFor[offer](), "Tool": reflect.TypeFor[tool](), "Group": reflect.TypeFor[action.Group]()}
 }
 
 // Bodies are the members that are read, and those of them that are required.

@@ -236,6 +236,7 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 		{"GET", "/v1/actions/{id}", "/v1/actions/" + pending, ""},
 		{"GET", "/v1/actions/{id}", "/v1/actions/none", ""},
 		{"GET", "/v1/proposals", "/v1/proposals", ""},
+		{"GET", "/v1/tools", "/v1/tools", ""},
 		{"GET", "/v1/actions/{id}/result", "/v1/actions/" + id + "/result", ""},
 		{"GET", "/v1/actions/{id}/result", "/v1/actions/" + pending + "/result", ""},
 		{"GET", "/v1/actions/{id}/result", "/v1/actions/" + denied + "/result", ""},

@@ -205,6 +205,27 @@ type Explanation struct {
 	DryRunFirst  bool
 }
 
+// Tool is what a model is told of one.
+type Tool struct {
+	Name        string // server.tool
+	Description string // the server's own text
+	InputSchema []byte // a JSON object
+}
+
+// Tools lists the tools that the caller may propose.
+func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
+	o, err := c.list(ctx, "/v1/tools")
+	if err != nil {
+		return nil, err
+	}
+	var out []Tool
+	for _, t := range o.objects("tools", true) {
+		schema, _ := t.member("inputSchema", canon.Object, true)
+		out = append(out, Tool{t.text("toolName", true), t.text("description", false), schema.Canonical()})
+	}
+	return out, *o.err
+}
+
 // Explain says what would become of a call. Nothing runs and nothing is
 // recorded.
 func (c *Client) Explain(ctx context.Context, tool, arguments string) (Explanation, error) {

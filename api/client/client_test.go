@@ -140,6 +140,10 @@ func TestListsAndWhatIsKept(t *testing.T) {
 			break
 		}
 	}
+	tools, err := g.client.Tools(ctx)
+	if err != nil || len(tools) != 1 || tools[0].Name != "up.pay" || tools[0].Description != "Pays." || string(tools[0].InputSchema) != `{"type":"object"}` {
+		t.Errorf("%+v, %v", tools, err)
+	}
 	waiting, err := g.client.Proposals(ctx, client.Filter{Limit: 1})
 	if err != nil || found != 3 || len(waiting.Proposals) != 1 || waiting.Next == "" {
 		t.Fatalf("%d actions, %+v, %v", found, waiting, err)

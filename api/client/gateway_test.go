@@ -48,6 +48,10 @@ func (g *gateway) Authorize(ctx context.Context, c hub.Caller, call verbatim.Cal
 	return g.Gate.Authorize(ctx, c.Session, call)
 }
 
+func (g *gateway) Tools(context.Context, hub.Caller) ([]hub.Offered, error) {
+	return []hub.Offered{{Name: "up.pay", Description: "Pays.", InputSchema: []byte(`{"type":"object"}`)}}, nil
+}
+
 func (g *gateway) Explain(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Explanation, error) {
 	return g.Gate.Explain(ctx, c.Session, call)
 }

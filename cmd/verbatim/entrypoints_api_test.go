@@ -16,7 +16,7 @@ import (
 )
 
 // apiEntries are the routes of the decision API.
-var apiEntries = []string{"GET /v1/openapi.json", "POST /v1/explain", "POST /v1/call", "POST /v1/authorize", "POST /v1/actions/{id}/outcome", "GET /v1/actions", "GET /v1/actions/{id}",
+var apiEntries = []string{"GET /v1/openapi.json", "GET /v1/tools", "POST /v1/explain", "POST /v1/call", "POST /v1/authorize", "POST /v1/actions/{id}/outcome", "GET /v1/actions", "GET /v1/actions/{id}",
 	"POST /v1/actions/{id}/dismiss", "GET /v1/actions/{id}/result", "GET /v1/actions/{id}/votes", "GET /v1/actions/{id}/records",
 	"GET /v1/actions/{id}/receipts", "GET /v1/actions/{id}/evidence", "GET /v1/proposals", "GET /v1/actions/{id}/events"}
 

@@ -62,6 +62,10 @@ func (d *desk) Authorize(ctx context.Context, c hub.Caller, call verbatim.Call) 
 	return d.Gate.Authorize(ctx, c.Session, call)
 }
 
+func (d *desk) Tools(context.Context, hub.Caller) ([]hub.Offered, error) {
+	return []hub.Offered{{Name: "up.pay", Description: "Pays.", InputSchema: []byte(`{"type":"object"}`)}}, nil
+}
+
 func (d *desk) Explain(ctx context.Context, c hub.Caller, call verbatim.Call) (verbatim.Explanation, error) {
 	return d.Gate.Explain(ctx, c.Session, call)
 }
