@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
 // The ways in which there is no evidence yet, or none at all.
@@ -19,8 +20,8 @@ var (
 
 // Evidence returns the evidence of one action as a bundle that verifies
 // without the store (docs/spec/log.md). With payload it shows what the records
-// committed to: arguments, preview, result. The internal reason is never in
-// it. It fails with action.ErrNotFound, ErrNotSigned or ErrEvidence.
+// committed to: arguments, targets, what resolvers answered, what policy was
+// told beside them, preview, result. The internal reason is never in it. It fails with action.ErrNotFound, ErrNotSigned or ErrEvidence.
 func (g *Gate) Evidence(ctx context.Context, tenant, id string, payload bool) ([]byte, error) {
 	b := audit.Bundle{Action: id}
 	var err error
@@ -75,7 +76,8 @@ func (g *Gate) payloads(ctx context.Context, tenant, id string, payload bool) (m
 		return nil, votes, err
 	}
 	shown := map[string][]byte{"raw": a.Payload.Raw, "requested": []byte(a.Payload.Requested), "arguments": []byte(a.Payload.Args),
-		"preview": []byte(a.Payload.Preview), "proposalHash": []byte(a.Hash.String())}
+		"preview": []byte(a.Payload.Preview), "proposalHash": []byte(a.Hash.String()), "facts": []byte(a.Payload.Facts),
+		"targets": []byte(snapshot.TargetsText(a.Targets)), "evidence": []byte(snapshot.EvidenceText(a.Evidence))}
 	if a.Result != nil {
 		shown["result"] = a.Result.Output
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/snapshot"
 )
 
 func signerOf(t *testing.T, p keys.Purpose) *keys.Signer {
@@ -136,6 +137,9 @@ func TestEachOutcomeComesWithAReceiptThatTheLogKeeps(t *testing.T) {
 	first, last := e.Steps[0], e.Steps[len(e.Steps)-1]
 	if first.Opened["arguments"] != `{"text":"a"}` || first.Opened["raw"] != `{"text":"a"}` || first.Opened["proposalHash"] != ran.ProposalHash {
 		t.Errorf("shown: %v", first.Opened)
+	}
+	if facts, err := policy.ReadFacts(first.Opened["facts"]); err != nil || facts.Now.IsZero() || facts.Tool.Impact != "financial" {
+		t.Errorf("what policy was told: %+v, %v", facts, err)
 	}
 	if last.Event != audit.ActionSucceeded || last.Opened["result"] != `{"done":true}` || last.Facts["comparison"] != "equal" {
 		t.Errorf("last: %+v", last)
@@ -294,5 +298,32 @@ func TestBundlesThatLackSomething(t *testing.T) {
 	}
 	if _, err := audit.VerifyBundle(s.bundle(o.ActionID, true), audit.Trust{}); err == nil {
 		t.Error("a bundle holds where nobody is trusted")
+	}
+}
+
+// TestABundleShowsWhatResolversAnswered: and to what the arguments lead, with
+// nothing but what the record committed to.
+func TestABundleShowsWhatResolversAnswered(t *testing.T) {
+	t.Parallel()
+	p := payeesInAFile(t)
+	s := newStage(t, parts{spec: paying(p.resolver, nil), gate: receiptsOn})
+	o := s.call(string(payment(1)))
+	s.sequence()
+	row, err := s.Gate.Action(t.Context(), "acme", o.ActionID)
+	if err != nil || len(row.Evidence) == 0 {
+		t.Fatalf("%+v, %v", row, err)
+	}
+	first := s.evidence(o.ActionID, true).Steps[0]
+	if got := first.Opened["targets"]; got != `[{"id":"VENDOR-001","type":"Vendor"}]` {
+		t.Errorf("targets: %s", got)
+	}
+	if got := first.Opened["evidence"]; !strings.Contains(got, `"digest":"`+row.Evidence[0].Digest.String()+`"`) ||
+		!strings.Contains(got, `"resolver":"payees"`) || got != snapshot.EvidenceText(row.Evidence) {
+		t.Errorf("evidence: %s", got)
+	}
+	b := s.bundle(o.ActionID, true)
+	b.Records[0].Opened["evidence"] = bytes.Replace(b.Records[0].Opened["evidence"], []byte("payees"), []byte("others"), 1)
+	if _, err := audit.VerifyBundle(b, s.pinned()); err == nil {
+		t.Error("another resolver is believed")
 	}
 }

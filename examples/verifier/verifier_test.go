@@ -193,6 +193,9 @@ func TestBothBelieveTheSameFiles(t *testing.T) {
 	if len(steps) != len(ours.Steps) || theirs["log"] != ours.Log || theirs["size"] != float64(ours.Size) || len(theirs["votes"].([]any)) != 1 {
 		t.Fatalf("%+v\n%v", ours, theirs)
 	}
+	if first := ours.Steps[0].Opened; first["facts"] == "" || first["arguments"] == "" {
+		t.Errorf("the first record shows %v", first)
+	}
 	for i, step := range ours.Steps {
 		other := steps[i].(map[string]any)
 		if other["digest"] != step.Digest.String() || other["event"] != step.Event || other["seq"] != float64(step.Seq) ||

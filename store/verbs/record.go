@@ -113,6 +113,12 @@ func payloadOf(a action.Action) Secrets {
 	if len(a.Targets) > 0 {
 		s["targets"] = []byte(TargetsText(a.Targets))
 	}
+	if len(a.Evidence) > 0 {
+		s["evidence"] = []byte(EvidenceText(a.Evidence))
+	}
+	if a.Payload.Facts != "" {
+		s["facts"] = []byte(a.Payload.Facts)
+	}
 	if a.Key != "" {
 		s["key"] = []byte(a.Key)
 	}

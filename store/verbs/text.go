@@ -52,11 +52,7 @@ func ParseList(text string, to *[]string) error {
 }
 
 // TargetsText is how targets are stored.
-func TargetsText(targets []snapshot.Target) string {
-	return array(targets, func(t snapshot.Target) canon.Value {
-		return canon.ObjectValue(pair("type", t.Type), pair("id", t.ID))
-	})
-}
+func TargetsText(targets []snapshot.Target) string { return snapshot.TargetsText(targets) }
 
 // ParseTargets reads what TargetsText wrote.
 func ParseTargets(text string, to *[]snapshot.Target) error {
@@ -66,12 +62,7 @@ func ParseTargets(text string, to *[]snapshot.Target) error {
 }
 
 // EvidenceText is how resolver evidence is stored.
-func EvidenceText(evidence []snapshot.Evidence) string {
-	return array(evidence, func(e snapshot.Evidence) canon.Value {
-		return canon.ObjectValue(pair("pointer", e.Pointer), pair("resolver", e.Resolver), pair("version", e.Version),
-			pair("digest", e.Digest.String()))
-	})
-}
+func EvidenceText(evidence []snapshot.Evidence) string { return snapshot.EvidenceText(evidence) }
 
 // ParseEvidence reads what EvidenceText wrote.
 func ParseEvidence(text string, to *[]snapshot.Evidence) error {
