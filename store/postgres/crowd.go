@@ -18,6 +18,7 @@ type crowd[In, Out any] struct {
 	mu      sync.Mutex
 	waiting []*turn[In, Out]
 	serving int
+	last    int // how many were served together last
 }
 
 // turn is what one caller asks for.
@@ -47,7 +48,7 @@ func (c *crowd[In, Out]) ask(ctx context.Context, in In) (out Out, solo bool, er
 	t := &turn[In, Out]{ctx: ctx, in: in, done: make(chan struct{})}
 	c.mu.Lock()
 	c.waiting = append(c.waiting, t)
-	if c.serving < c.atOnce {
+	if c.serving < c.atOnce && c.worthwhile() {
 		c.serving++
 		go c.work()
 	}
@@ -62,6 +63,11 @@ func (c *crowd[In, Out]) ask(ctx context.Context, in In) (out Out, solo bool, er
 	}
 	return t.out, t.solo, t.err
 }
+
+// worthwhile reports whether those who wait should be served beside others.
+// Where many come, few are not: they wait for the others' end, with more who
+// come meanwhile.
+func (c *crowd[In, Out]) worthwhile() bool { return c.serving == 0 || len(c.waiting) > c.last/2 }
 
 // leave takes back a turn that has not come.
 func (c *crowd[In, Out]) leave(t *turn[In, Out]) bool {
@@ -80,10 +86,11 @@ func (c *crowd[In, Out]) next() []*turn[In, Out] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(c.waiting), maxCrowd)
-	if n == 0 {
-		c.serving--
+	if c.serving--; n == 0 || !c.worthwhile() {
 		return nil
 	}
+	c.serving++
+	c.last = n
 	turns := slices.Clone(c.waiting[:n])
 	c.waiting = slices.Delete(c.waiting, 0, n)
 	return turns

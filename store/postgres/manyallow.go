@@ -54,7 +54,7 @@ func (t *tx) allowMany(turns []*allowTurn) ([]*allowTurn, error) {
 	c.text.WriteString("SELECT " + beginColumns + `, u.n, (SELECT count(*) FROM stop WHERE tenant IN ('', u.tenant) AND agent IN ('', u.agent)
 		AND tool IN ('', u.tool)) FROM time_floor, ` + c.from(of) + " WITH ORDINALITY AS u (tenant, agent, tool, n)")
 	t.timeAsked()
-	if err := t.run(do(lockGates), ask(func(cur *cursor) error {
+	if err := t.run(do(planOnce), do(lockGates), ask(func(cur *cursor) error {
 		t.hear(cur)
 		i := cur.int() - 1
 		stopped[i] = cur.int() > 0

@@ -62,7 +62,7 @@ func (t *tx) finishMany(turns []*endTurn) ([]*endTurn, error) {
 // plainly has the planner of this transaction look rows up by their keys. It
 // plans a statement once for all its executions, and may do so while a table
 // is so small that reading all of it seems as good.
-const plainly = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+const plainly = planOnce + `, set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
 	set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true)`
 
 // lockMany locks the rows that nobody else has locked, and reads those that

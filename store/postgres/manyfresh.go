@@ -108,7 +108,7 @@ func withoutTwins(turns []*freshTurn) (out []*freshTurn) {
 func (t *tx) freshMany(turns []*freshTurn) ([]*freshTurn, error) {
 	t.settling = turns[0].in.prospect.start
 	answers := make([]answer, len(turns))
-	steps := t.claimKeys(turns, answers)
+	steps := append([]step{do(planOnce)}, t.claimKeys(turns, answers)...)
 	if t.settling {
 		steps = append(steps, do(lockGates))
 	}

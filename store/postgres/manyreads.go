@@ -112,7 +112,7 @@ func (s *Store) joinableFor(turns []*readTurn) step {
 		likes.add(t.in.tenant, t.in.principal, t.in.fingerprint)
 	}
 	c := &compound{}
-	c.text.WriteString("SELECT u.n, q.* FROM " + c.from(likes) + " WITH ORDINALITY AS u (tenant, principal, fingerprint, n), LATERAL (SELECT " +
+	c.text.WriteString("SELECT u.n, q.* FROM " + c.fromUnseen(likes) + " WITH ORDINALITY AS u (tenant, principal, fingerprint, n), LATERAL (SELECT " +
 		columns + ", a.seq" + fromAction + "WHERE " + joinable("u.tenant", "u.principal", "u.fingerprint") + ") AS q ORDER BY u.n, q.seq")
 	return ask(func(cur *cursor) error {
 		t := turns[cur.int()-1]

@@ -78,17 +78,28 @@ func (s *sheet) empty() bool { return len(s.cells[0]) == 0 }
 
 // from is the sheet as a part of a statement, with its arguments behind those
 // of the statement.
-func (c *compound) from(s *sheet) string {
+func (c *compound) from(s *sheet) string { return c.fromAs(s, "$%d::%s[]") }
+
+// fromUnseen is from for a statement outside of a transaction, where the
+// planner must not see how many rows there are; see [planOnce].
+func (c *compound) fromUnseen(s *sheet) string { return c.fromAs(s, "(SELECT $%d::%s[])") }
+
+func (c *compound) fromAs(s *sheet, form string) string {
 	text := "unnest("
 	for i, kind := range s.kinds {
 		if i > 0 {
 			text += ", "
 		}
 		c.args = append(c.args, column{kind, s.cells[i]})
-		text += fmt.Sprintf("$%d::%s[]", len(c.args), kind)
+		text += fmt.Sprintf(form, len(c.args), kind)
 	}
 	return text + ")"
 }
+
+// planOnce has the planner of this transaction keep its plans. It takes the
+// few rows of a sheet for a reason to plan each statement anew, which takes
+// longer than the statement does.
+const planOnce = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
 
 // column is one column of a sheet, to be packed.
 type column struct {
