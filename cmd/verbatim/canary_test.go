@@ -232,7 +232,7 @@ func (c *canaryRun) collect() {
 	c.t.Helper()
 	c.settled()
 	c.add("metrics", []byte(c.metrics()))
-	for _, path := range []string{"/v1/actions", "/v1/proposals"} {
+	for _, path := range []string{"/v1/tools", "/v1/actions", "/v1/proposals"} {
 		c.add("requester", c.getAPI(path))
 	}
 	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"audit", "list", "--json"}, {"people", "list", "--json"}, {"freeze", "list", "--json"}} {

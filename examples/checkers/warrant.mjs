@@ -181,16 +181,17 @@ export function fromHeader(text) {
   return out.toString("base64url") === text ? out : Buffer.alloc(0);
 }
 
-// Checker checks for one executor. keys are public keys in hex. It remembers
-// what was used, for this process alone.
+// Checker checks for one executor. keys are public keys in hex. What was used is
+// remembered for this process alone, or in a memory that others share (uses.mjs).
 export class Checker {
-  #audience; #keys; #now; #began; #uses = new Map();
+  #audience; #keys; #now; #memory; #began; #uses = new Map();
 
-  constructor({ audience, keys, now = Date.now }) {
+  constructor({ audience, keys, now = Date.now, memory }) {
     if (!isText(audience) || audience === "" || keys.length === 0) throw new Error("a checker needs an audience and keys");
     this.#audience = audience;
     this.#keys = new Map(keys.map(keyOf));
     this.#now = now;
+    this.#memory = memory;
     this.#began = now();
   }
 
@@ -218,7 +219,9 @@ export class Checker {
     } catch (err) { return failed(err, "arguments_changed", w); }
     const proposal = canonical(new Map([["agentName", w.agentName], ["argsCanonicalJson", text], ["kind", "tool"], ["toolName", w.toolName]]));
     if (!(value instanceof Map) || sha256(text) !== w.argsDigest || sha256(proposal) !== w.proposalHash) return { verdict: "arguments_changed", warrant: w };
-    return { verdict: this.#use(w, now), warrant: w, value, text };
+    let verdict = this.#memory === undefined ? this.#use(w, now) : this.#memory.use(w);
+    if (verdict === "ok" && this.#now() >= w.by) verdict = "expired"; // remembering took too long
+    return { verdict, warrant: w, value, text };
   }
 
   #use(w, now) {

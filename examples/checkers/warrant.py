@@ -1,8 +1,7 @@
 """A checker of warrants for executors that are written in Python.
 
 It is written from docs/spec/warrant.md alone and uses the standard library
-only; the verification of Ed25519 (RFC 8032) is in it, because the library has
-none.
+only; Ed25519 (RFC 8032) is verified here, because the library does not.
 
     from warrant import Checker, from_header
     checker = Checker("payments.example", [key_in_hex])
@@ -305,15 +304,15 @@ class Result:
 
 
 class Checker:
-    """Checks for one executor and remembers, for this process, what was used."""
+    """Checks for one executor; remembers for this process, or in a memory that others share (uses.py)."""
 
-    def __init__(self, audience, keys, now=lambda: time.time_ns() // 1_000_000):
+    def __init__(self, audience, keys, now=lambda: time.time_ns() // 1_000_000, memory=None):
         if not audience or not keys:
             raise ValueError("a checker needs an audience and keys")
         raw = [bytes.fromhex(k) for k in keys]
         if any(len(k) != 32 for k in raw):
             raise ValueError("a key is 64 hexadecimal digits")
-        self.audience, self.now, self.began = audience, now, now()
+        self.audience, self.now, self.memory, self.began = audience, now, memory, now()
         self.keys = {hashlib.sha256(k).hexdigest()[:16]: k for k in raw}
         self.uses, self.lock = {}, threading.Lock()
 
@@ -345,7 +344,9 @@ class Checker:
         proposal = canonical({"agentName": w["agentName"], "argsCanonicalJson": text, "kind": "tool", "toolName": w["toolName"]})
         if not isinstance(value, dict) or sha256(text) != w["argsDigest"] or sha256(proposal) != w["proposalHash"]:
             return Result("arguments_changed", w)
-        return Result(self.use(w, now), w, value, text)
+        verdict = self.memory.use(w) if self.memory else self.use(w, now)
+        late = verdict == "ok" and self.now() >= w["by"]  # remembering took too long
+        return Result("expired" if late else verdict, w, value, text)
 
     def standing(self, w, tool, action, attempt, now):
         if w["audience"] != self.audience:
@@ -395,6 +396,5 @@ def run_vectors(path):
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        print("usage: python3 warrant.py VECTORS", file=sys.stderr)
-        sys.exit(2)
+        sys.exit("usage: python3 warrant.py VECTORS")
     sys.exit(run_vectors(sys.argv[1]))
