@@ -24,4 +24,6 @@ const (
 )
 
 // Settle is the rhythm in which memory is given back.
-func Settle(end, stirred <-chan struct{}, give func() bool) { settle(end, stirred, give) }
+func Settle(end, stirred <-chan struct{}, collect func(), give func() bool) {
+	settle(end, stirred, collect, give)
+}

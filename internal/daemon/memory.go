@@ -7,13 +7,17 @@ import (
 	"github.com/seed-de4804fb/verbatim/internal/footprint"
 )
 
-// Memory is given back a second after a start, and again after twice as long
-// each time, up to a minute: what a start needs is much of what there is, what
-// work needs comes back as it is used, and without this the garbage of a busy
-// moment stays for minutes once there is little to do.
+// Memory is given back soon after a start, and again after twice as long each
+// time, up to a minute: what a start needs is much of what there is, what work
+// needs comes back as it is used, and without this the garbage of a busy moment
+// stays for minutes once there is little to do.
 const (
-	firstGiven = time.Second
+	firstGiven = 500 * time.Millisecond
 	lastGiven  = 64 * time.Second
+	// regrown is how long after a collection pages are given back. It shrinks the
+	// stacks of what sleeps, and their growing again, at the next turn of each
+	// loop of the daemon, reads tables all over the program.
+	regrown = 1200 * time.Millisecond
 )
 
 // stir notes that something was started: the daemon, or a client's server.
@@ -26,8 +30,7 @@ func (d *Daemon) stir() {
 
 // giveBack gives memory back that nobody uses any more, until the end.
 func (d *Daemon) giveBack() {
-	settle(d.serving.Done(), d.stirred, func() bool {
-		debug.FreeOSMemory()
+	settle(d.serving.Done(), d.stirred, debug.FreeOSMemory, func() bool {
 		_, err := footprint.GiveBack()
 		if err != nil {
 			d.log.Debug("memory was not given back", "error", err)
@@ -36,10 +39,10 @@ func (d *Daemon) giveBack() {
 	})
 }
 
-// settle gives soon after each start and then ever more rarely, until that
-// fails or the end.
-func settle(end, stirred <-chan struct{}, give func() bool) {
-	next := firstGiven
+// settle collects and then gives, soon after each start and then ever more
+// rarely, until giving fails or the end.
+func settle(end, stirred <-chan struct{}, collect func(), give func() bool) {
+	next, collected := firstGiven, false
 	wait := time.NewTimer(next)
 	defer wait.Stop()
 	for {
@@ -47,10 +50,15 @@ func settle(end, stirred <-chan struct{}, give func() bool) {
 		case <-end:
 			return
 		case <-stirred:
-			next = firstGiven
+			next, collected = firstGiven, false
 			wait.Reset(next)
 			continue
 		case <-wait.C:
+		}
+		if collected = !collected; collected {
+			collect()
+			wait.Reset(regrown)
+			continue
 		}
 		if !give() {
 			return

@@ -6,32 +6,33 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-de4804fb/verbatim/internal/daemon"
 )
 
-// Each start is followed by giving, soon at first and then ever more rarely.
+// Each start is followed by collecting and giving, soon at first and then ever
+// more rarely. Another start begins anew.
 func TestMemoryIsGivenBackAfterEachStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		end, stirred := make(chan struct{}), make(chan struct{})
-		var given []time.Duration
-		go daemon.Settle(end, stirred, func() bool { given = append(given, time.Since(begun)); return true })
-		time.Sleep(400 * time.Second)
+		var collected, given []float64
+		go daemon.Settle(end, stirred, func() { collected = append(collected, time.Since(begun).Seconds()) },
+			func() bool { given = append(given, time.Since(begun).Seconds()); return true })
+		time.Sleep(200 * time.Second)
 		stirred <- struct{}{}
-		time.Sleep(500 * time.Millisecond)
-		stirred <- struct{}{} // soon after another: nothing was given between
-		time.Sleep(8 * time.Second)
+		time.Sleep(time.Second)
+		stirred <- struct{}{} // it was collected, and nothing given yet
+		time.Sleep(5 * time.Second)
 		close(end)
 		synctest.Wait()
-		seconds := func(list ...float64) (out []time.Duration) {
-			for _, n := range list {
-				out = append(out, time.Duration(n*float64(time.Second)))
-			}
-			return out
+		about := cmpopts.EquateApprox(0, 0.001)
+		if diff := cmp.Diff([]float64{0.5, 2.7, 5.9, 11.1, 20.3, 37.5, 70.7, 135.9, 200.5, 201.5, 203.7}, collected, about); diff != "" {
+			t.Error("collected:", diff)
 		}
-		if diff := cmp.Diff(seconds(1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 401.5, 403.5, 407.5), given); diff != "" {
+		if diff := cmp.Diff([]float64{1.7, 3.9, 7.1, 12.3, 21.5, 38.7, 71.9, 137.1, 202.7, 204.9}, given, about); diff != "" {
 			t.Error("given:", diff)
 		}
 	})
@@ -41,7 +42,7 @@ func TestMemoryThatCannotBeGivenBackIsLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
-		daemon.Settle(nil, nil, func() bool { tries++; return tries < 3 })
+		daemon.Settle(nil, nil, func() {}, func() bool { tries++; return tries < 3 })
 		if tries != 3 {
 			t.Errorf("it was tried %d times", tries)
 		}
