@@ -62,7 +62,7 @@ func (s *site) around(ctx context.Context, p *proposalView, read reading) error 
 			break
 		}
 	}
-	if p.Until.Soon {
+	if p.Pending && p.Until.Soon { // an approval is never good for long
 		p.warn("There is little time left. When it is over, this expires, and the agent must ask again.")
 	}
 	if err := s.before(ctx, p, a); err != nil {

@@ -161,8 +161,8 @@ func TestScreenshots(t *testing.T) {
 	all := pages(t, ctx, s)
 	photograph(t, ctx, s, into, all)
 	forReadme(t, ctx, s, into, all[1].path)
-	walk(t, ctx, s, all)
-	photograph(t, ctx, s, into, []shot{{"approved", all[1].path}, {"settled", all[2].path}, {"found-again", "/actions?q=12%2C000&by=me"}})
+	walk(t, ctx, s, into, all)
+	photograph(t, ctx, s, into, []shot{{"approved", all[1].path}, {"approved-timeline", all[1].path + "/timeline"}, {"settled", all[2].path}, {"found-again", "/actions?q=12%2C000&by=me"}})
 	invite(t, ctx, s, into)
 	several(t, ctx, into)
 }
@@ -198,10 +198,12 @@ func as(t *testing.T, ctx context.Context, scheme string) {
 
 // walk is what a new user does: approve what waits, find it again, settle
 // what is uncertain. Whatever is not found where it should be is a failure.
-func walk(t *testing.T, ctx context.Context, s show, all []shot) {
+func walk(t *testing.T, ctx context.Context, s show, into string, all []shot) {
 	t.Helper()
-	do(t, ctx, chromedp.EmulateViewport(1280, 860), chromedp.Navigate(s.page+all[1].path),
-		chromedp.SendKeys(chromedp.CSS("#approve-password"), s.password))
+	do(t, ctx, chromedp.EmulateViewport(1280, 860), chromedp.Navigate(s.page+all[1].path), chromedp.Click(chromedp.CSS("details.say summary")),
+		chromedp.WaitVisible(chromedp.CSS("#comment")), chromedp.SendKeys(chromedp.CSS("#comment"), "Asked the vendor by phone."))
+	asItStands(t, ctx, into, "commenting")
+	do(t, ctx, chromedp.EmulateViewport(1280, 860), chromedp.SendKeys(chromedp.CSS("#approve-password"), s.password))
 	press(t, ctx, "button.yes", ".votes")
 	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.SendKeys(chromedp.CSS("[name=q]"), "12,000"), chromedp.Click(chromedp.CSS("[name=by]")))
 	press(t, ctx, ".filters button", `a.go[href="`+all[1].path+`"]`)
