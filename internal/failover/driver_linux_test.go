@@ -11,8 +11,9 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 )
 
-// callers is how many callers there are, and pace how long each thinks before
-// its next call.
+// callers is how many callers there are, unless VERBATIM_FAULT_CALLERS says
+// otherwise, and pace how long each thinks before its next call. Of a hundred,
+// several always ask one gateway at once and share transactions.
 const (
 	callers = 18
 	pace    = 60 * time.Millisecond
@@ -35,7 +36,7 @@ type driver struct {
 	ran     []time.Time // when it was told that something has now run
 }
 
-func newDriver(all []*process) *driver {
+func newDriver(all []*process, callers int) *driver {
 	d := &driver{gateways: all, stop: make(chan struct{}), told: map[string][]action.State{}, output: map[int]string{}}
 	for range callers {
 		d.working.Go(d.work)

@@ -48,7 +48,7 @@ func newScene(t *testing.T, sync bool) (*scene, string) {
 			logs(t, all)
 		}
 	})
-	s := &scene{cluster: c, driver: newDriver(all), draw: rand.New(rand.NewPCG(seed, 1)), stopped: -1}
+	s := &scene{cluster: c, driver: newDriver(all, setting(t, "VERBATIM_FAULT_CALLERS", callers)), draw: rand.New(rand.NewPCG(seed, 1)), stopped: -1}
 	s.works(time.Minute)
 	return s, providers
 }
