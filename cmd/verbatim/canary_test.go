@@ -24,7 +24,9 @@ func sources() map[string]string {
 	return map[string]string{"an argument": canaryArgument, "a secret argument": canaryPin, "a deep argument": canaryDeep, "an unknown member": canaryUnknown,
 		"broken input": canaryBroken, "a header": canaryHeader, "an unknown token": canaryBearer, "the endpoint's token": endpointToken, "a credential": canaryCredential,
 		"the environment": canaryEnv, "a server's environment": canaryServerEnv, "a tool's error": canaryToolError, "a server's error": canaryRPCError,
-		"an HTTP error": canaryHTTPError, "the collector's secret": canaryOTLP, "the webhook's secret": canaryHook, "a result": canaryResult, "a password": testPassword}
+		"an HTTP error": canaryHTTPError, "the collector's secret": canaryOTLP, "the webhook's secret": canaryHook, "a result": canaryResult, "a password": testPassword,
+		"a service's credential": canaryServiceKey, "a service's error": canaryServiceError, "a document": canaryDocument, "a file with a mistake": canaryReload,
+		"a report": canaryVerdict}
 }
 
 // shown is where secrets may be seen, and why. All else is a leak.
@@ -34,6 +36,8 @@ func shown(place, source string) bool {
 		return source == "a result" || source == "a tool's error" || source == "a server's error"
 	case "pages", "approvals": // people see exactly what would run, but for members marked secret, and what the tool answered
 		return slices.Contains([]string{"an argument", "a deep argument", "a result", "a tool's error", "a server's error"}, source)
+	case "reports": // what is reported as a result comes back to whoever reported it
+		return source == "a result"
 	case "requester": // who proposed it gets its own words back, to go on with them
 		return slices.Contains([]string{"an argument", "a deep argument", "a secret argument"}, source)
 	}
@@ -77,7 +81,7 @@ func unfolded(text []byte, depth int) []byte {
 func TestPlantedLeakIsFound(t *testing.T) {
 	t.Parallel()
 	for source, secret := range sources() {
-		for _, place := range []string{"log", "metrics", "spans", "events", "webhook", "exports", "pages", "results"} {
+		for _, place := range []string{"log", "metrics", "spans", "events", "webhook", "exports", "pages", "results", "warrants", "mistakes"} {
 			if shown(place, source) {
 				continue
 			}
@@ -114,7 +118,9 @@ func newCanaryRun(t *testing.T) *canaryRun {
 	}
 	p.env = append(p.env, "LEAKY_DAEMON="+canaryEnv, "FAR_SECRET="+canaryCredential, "OTLP_SECRET="+canaryOTLP, "HOOK_SECRET="+canaryHook)
 	catalogLeaky(t, p, "near", "far")
-	c.served = p.serve("  near: {command: leaky-mcp, env: {LEAKY: " + canaryServerEnv + "}}\n  far: {url: " + far.URL + ", credential: {env: FAR_SECRET}}\n" +
+	service, imported := leakyService(t, p)
+	c.add("commands", imported)
+	c.served = p.serve("  near: {command: leaky-mcp, env: {LEAKY: " + canaryServerEnv + "}}\n  far: {url: " + far.URL + ", credential: {env: FAR_SECRET}, audience: \"urn:far\"}\n" + service +
 		"metrics: {listen: \"127.0.0.1:0\"}\ntelemetry: {otlp: {url: \"" + c.otlp.URL + "\", networks: [\"127.0.0.0/8\"], ca: ca.pem, header: X-Key, secret: {env: OTLP_SECRET}, interval: 1s}}\n" +
 		"sinks:\n    lines: {file: events.jsonl, runs: true, from: start}\n    collector: {otlp: true, from: start}\n    hook: {webhook: {url: \"" + c.hook.URL + "\", secret: {env: HOOK_SECRET}, networks: [\"127.0.0.0/8\"]}, runs: true, from: start}\n")
 	p.setup()
@@ -181,6 +187,9 @@ func (c *canaryRun) play() {
 		}
 	}
 	c.rawRequests(arguments)
+	c.services()
+	c.warrants(arguments)
+	c.reloads()
 }
 
 // rawRequests sends what no good client sends.

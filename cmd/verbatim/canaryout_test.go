@@ -150,7 +150,7 @@ func TestNoSecretLeavesARealRun(t *testing.T) {
 			c.add("log", text)
 		}
 	}
-	for _, place := range []string{"log", "metrics", "collector", "events", "webhook", "exports", "pages", "results", "commands", "approvals", "requester"} {
+	for _, place := range []string{"log", "metrics", "collector", "events", "webhook", "exports", "pages", "results", "commands", "approvals", "requester", "warrants", "reports", "mistakes"} {
 		if len(c.out[place]) == 0 {
 			t.Errorf("nothing was collected of %s", place)
 		}

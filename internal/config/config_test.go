@@ -52,6 +52,8 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		{"an unknown field", "agent: a\nlisen: x\n", ":2: lisen: there is no such field"},
 		{"a field in another case", "Agent: a\n", ":1: Agent: there is no such field"},
 		{"a field that comes twice", "agent: a\nagent: b\n", ":2: agent: comes twice, first in line 1"},
+		{"an unknown field that may be a secret", "sk-test-000: 1\n", ":1: <unknown>: there is no such field"},
+		{"an anchor that is none", "agent: *sk-test-000\n", "anchors, aliases and tags are not read"},
 		{"an unknown field of a server", "servers:\n  a:\n    command: x\n    cmd: y\n", ":4: servers.a.cmd: there is no such field"},
 		{"a server that comes twice", "servers:\n  a: {command: x}\n  a: {command: y}\n", ":3: servers.a: comes twice"},
 		{"a server without command", "servers:\n  a: {args: []}\n", ":2: servers.a.command: is needed"},
@@ -311,6 +313,24 @@ func TestCredentialOfAServerIsOneThing(t *testing.T) {
 		_, err := config.Load("/home/x", write(t, t.TempDir(), "servers:\n  far:\n    url: https://m.example.com/mcp\n    credential: "+text+"\n"), false)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestMistakesTellNoValue: an error goes to the daemon's log and to clients.
+func TestMistakesTellNoValue(t *testing.T) {
+	t.Parallel()
+	const secret = "canary-3f7"
+	for _, text := range []string{
+		"servers:\n  near: {command: a, env: {KEY: " + secret + "}, secret: " + secret + "}\n", "wait: " + secret + "\n", secret + ": 1\n",
+		"agent: \"" + secret + "\nwait: 1s\n", "agent: *" + secret + "\n", "agent: &a " + secret + "\n", "agent: !" + secret + " x\n", "agent: [" + secret + "]\n",
+		"servers:\n  far: {url: \"http://user:" + secret + "@a.test\", credential: " + secret + "}\n", "agent: a\nagent: " + secret + "\n",
+		"servers:\n  far: {url: \"https://a.test\", credential: {env: NOT_SET}, env: [" + secret + "]}\n", "retention: {reads: " + secret + "}\n",
+		"listen: " + secret + "\n", "endpoint: {listen: 127.0.0.1:1, tokens: " + secret + "}\n", "store: {postgres: {dsn: " + secret + "}}\n", secret + "\n", "- " + secret + "\n",
+	} {
+		_, err := config.Load("/home/x", write(t, t.TempDir(), text), false)
+		if err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -60,8 +60,27 @@ func parse(file string, text []byte, c *Config) error {
 	return errors.Join(r.faults...)
 }
 
+// shownName is a name that no field has, as an error may tell it: to clients of
+// the daemon, too. What is no misspelled field may be a secret in the wrong
+// place.
+func shownName(name string) string {
+	letters := strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	if !letters || len(name) > maxShownName {
+		return "<unknown>"
+	}
+	return name
+}
+
+const (
+	maxShownName = 24
+	noAnchors    = "anchors, aliases and tags are not read; write the value out"
+)
+
 // syntax words what is no YAML at all. The library says the line in its text.
 func syntax(file, text string) error {
+	if strings.Contains(text, "unknown anchor") { // and names it
+		text = noAnchors
+	}
 	if line, rest, found := strings.Cut(strings.TrimPrefix(text, "line "), ": "); found {
 		if n, err := strconv.Atoi(line); err == nil {
 			return fmt.Errorf("%s:%d: %s", file, n, rest)
@@ -112,7 +131,7 @@ func (r *reader) each(n *yaml.Node, at string, read func(key, value *yaml.Node, 
 		case twice:
 			r.fault(key, here, "comes twice, first in line %d", first)
 		case value.Kind == yaml.AliasNode || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0:
-			r.fault(value, here, "anchors, aliases and tags are not read; write the value out")
+			r.fault(value, here, noAnchors)
 		default:
 			read(key, value, here)
 		}
@@ -124,7 +143,7 @@ func (r *reader) object(n *yaml.Node, at string, fields map[string]field) {
 	r.each(n, at, func(key, value *yaml.Node, here string) {
 		read, known := fields[key.Value]
 		if !known {
-			r.fault(key, here, "there is no such field")
+			r.fault(key, join(at, shownName(key.Value)), "there is no such field")
 			return
 		}
 		read(r, value, here)
