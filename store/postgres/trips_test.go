@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +19,10 @@ func TestEachVerbAsksTheServerAsOftenAsItMust(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
 	w := pgtest.NewWire(t, server.Addr())
-	s := openAt(t, w.Through(server.Schema(t)), func(o *postgres.Options) { o.Connections = 1 })
+	var ticks atomic.Int64 // a clock that goes so slowly that the stored time is raised but once
+	s := openAt(t, w.Through(server.Schema(t)), func(o *postgres.Options) {
+		o.Connections, o.Now = 1, func() time.Time { return time.Unix(1_800_000_000, ticks.Add(1000)) }
+	})
 	admin(t, s)
 	for _, verb := range []struct {
 		name              string
