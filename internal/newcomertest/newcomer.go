@@ -49,6 +49,7 @@ const sight = `((kind, words) => {
 	let fits = all.filter((e) => kind === "open" ? e.href && (text(e).includes(words) || e.matches("li.item a") && e.closest("li").innerText.includes(words)) : text(e) === words);
 	if (new Set(fits.map((e) => e.href)).size === 1 && fits[0].href) fits = fits.slice(0, 1); // two ways to one place
 	document.querySelectorAll("[data-found]").forEach((e) => delete e.dataset.found);
+	if (document.readyState !== "complete") fits = []; // what moves is not pressed yet
 	if (fits.length === 1) fits[0].dataset.found = "";
 	return [fits.length, ...all.map(text)].join("\n");
 })`
@@ -103,7 +104,7 @@ func (n Newcomer) Unfold(words string) error {
 	if err := n.finds("press", words); err != nil {
 		return err
 	}
-	return n.do(chromedp.Click(chromedp.CSS("[data-found]")))
+	return n.do(chromedp.Click(chromedp.CSS("[data-found]")), chromedp.WaitVisible(chromedp.CSS("details[open] > [data-found]")))
 }
 
 // Write types into the field with a label.
@@ -116,9 +117,13 @@ func (n Newcomer) Write(label, text string) error {
 
 // Reads fails unless the page says something.
 func (n Newcomer) Reads(words string) error {
-	text, err := chromedp.Run(n.ctx, chromedp.Evaluate[string](`document.querySelector("main").innerText.replace(/\s+/g, " ")`))
-	if err == nil && !strings.Contains(text, words) {
-		err = fmt.Errorf("the page does not say %q, but %q", words, text)
+	var text string
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		text, err = chromedp.Run(n.ctx, chromedp.Evaluate[string](`document.querySelector("main")?.innerText.replace(/\s+/g, " ") ?? ""`))
+		if err == nil && strings.Contains(text, words) {
+			return nil
+		}
 	}
-	return err
+	return fmt.Errorf("the page does not say %q, but %q (%v)", words, text, err)
 }
