@@ -11,3 +11,14 @@ func Given(smaps, program string) []uintptr {
 	}
 	return out
 }
+
+// ResidentAt is how many bytes are there of the area that begins at an
+// address; -1 where there is none.
+func ResidentAt(smaps string, at uintptr) int64 {
+	for _, a := range areas([]byte(smaps)) {
+		if a.start == at {
+			return a.resident
+		}
+	}
+	return -1
+}
