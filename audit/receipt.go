@@ -59,6 +59,9 @@ func RecordDigest(leaf []byte) (Record, canon.Digest, error) {
 	if err != nil {
 		return Record{}, canon.Digest{}, err
 	}
+	if r.Seq == 0 { // it is that leaf, byte for byte
+		return r, canon.Sum(leaf), nil
+	}
 	unnumbered := r
 	unnumbered.Seq = 0
 	body, err := unnumbered.Leaf()

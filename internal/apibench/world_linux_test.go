@@ -16,9 +16,11 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/api"
+	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/catalog"
 	"github.com/seed-de4804fb/verbatim/catalog/openapi"
 	"github.com/seed-de4804fb/verbatim/keys"
@@ -71,7 +73,37 @@ func listen(t testing.TB, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// product is the API as verbatim serve composes it.
+func signer(t testing.TB, p keys.Purpose) *keys.Signer {
+	t.Helper()
+	s, err := keys.NewSigner(p, bytes.Repeat([]byte{7}, 32))
+	must(t, err)
+	return s
+}
+
+// sequence adds records to the signed log twice a second, as the daemon does.
+func sequence(t testing.TB, log audit.Ledger) {
+	t.Helper()
+	q, err := audit.NewSequencer(log, signer(t, keys.Checkpoints))
+	must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(500 * time.Millisecond); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				if _, err := q.Turn(ctx); err != nil && ctx.Err() == nil {
+					t.Errorf("the log: %v", err)
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+}
+
+// product is the API as verbatim serve composes it: receipts and warrants are
+// signed, and the log behind them.
 func product(t testing.TB) string {
 	t.Helper()
 	found, _, err := openapi.Read([]byte(document))
@@ -81,9 +113,10 @@ func product(t testing.TB) string {
 	must(t, err)
 	engine, err := cedar.Load(map[string][]byte{"bench.cedar": []byte(rules)}, []*catalog.Tool{tool}, cedar.Options{})
 	must(t, err)
-	warrants, err := keys.NewSigner(keys.Warrants, bytes.Repeat([]byte{7}, 32))
-	must(t, err)
-	f := verbatimtest.New(t, verbatimtest.Config{Policy: engine, Gate: func(c *verbatim.Config) { c.Warrants = warrants }})
+	f := verbatimtest.New(t, verbatimtest.Config{Policy: engine, Gate: func(c *verbatim.Config) {
+		c.Warrants, c.Receipts = signer(t, keys.Warrants), signer(t, keys.Receipts)
+	}})
+	sequence(t, f.Store)
 	h, err := hub.New(hub.Config{Gate: f.Gate, Binder: tools{"pay": tool}, Version: "bench", Servers: []hub.Server{{Name: "up", Audience: "up.example",
 		Dial: func(context.Context) (hub.Transport, error) {
 			return rest.New(rest.Config{Base: "https://up.example", Operations: found})

@@ -97,6 +97,8 @@ type Hub struct {
 	tasks  gate.Tasks
 
 	proposed *wire.Message // a tools/call without arguments, of no tool yet
+	requests sync.Map      // the same of a tool, by its name at its server
+	kept     atomic.Int64  // how many those are
 
 	replacing sync.Mutex // one Replace at a time
 

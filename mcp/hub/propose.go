@@ -139,8 +139,25 @@ func (h *Hub) request() (*wire.Message, error) {
 	return m.Versioned(modernVersion, h.clientInfo(), []byte("{}"))
 }
 
-// requestOf is the request for one tool of a server.
+// maxRequests is how many tools a hub keeps the request of. More are made anew.
+const maxRequests = 4096
+
+// requestOf is the request for one tool of a server. It is made once: no caller
+// changes it.
 func (h *Hub) requestOf(tool string) (*wire.Message, error) {
+	if m, found := h.requests.Load(tool); found {
+		return m.(*wire.Message), nil
+	}
+	m, err := h.renamed(tool)
+	if err == nil && h.kept.Load() < maxRequests {
+		if _, there := h.requests.LoadOrStore(tool, m); !there {
+			h.kept.Add(1)
+		}
+	}
+	return m, err
+}
+
+func (h *Hub) renamed(tool string) (*wire.Message, error) {
 	if err := canon.Check(canon.StringValue(tool)); err != nil {
 		return nil, err
 	}
