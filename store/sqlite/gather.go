@@ -38,8 +38,9 @@ func (g *gathering) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.Fi
 	return &gathered{File: f, system: g}, out, nil
 }
 
-// maxGathered is how much is held back at most.
-const maxGathered = 4 << 20
+// maxGathered is how much is held back at most; longer commits take several
+// writes. The memory is kept.
+const maxGathered = 256 << 10
 
 // gathered is the WAL. Nobody else reads a frame before its commit is synced:
 // the index that leads to it is written after the sync.

@@ -144,7 +144,7 @@ func (s *Store) open() (err error) {
 	if s.writer, err = s.connect(s.gathering.name); err != nil {
 		return err
 	}
-	if err := s.writer.db.Exec("PRAGMA cache_size = -4096"); err != nil { // in KiB
+	if err := s.writer.db.Exec("PRAGMA cache_size = -2048"); err != nil { // in KiB
 		return err
 	}
 	if err := errors.Join(durable(s.writer), s.watchWAL()); err != nil {
