@@ -21,10 +21,8 @@ func TestWycheproofSignaturesUnderJSONWebKeys(t *testing.T) {
 		alg     string
 		atLeast int
 	}{"ecdsa_secp256r1_sha256_p1363_test.json": {"ES256", 262}, "ed25519_test.json": {"EdDSA", 151},
-		"rsa_signature_2048_sha256_test.json": {"RS256", 259}, "rsa_signature_3072_sha256_test.json": {"RS256", 258},
-		"rsa_signature_4096_sha256_test.json": {"RS256", 258}, "rsa_signature_8192_sha256_test.json": {"RS256", 258},
-		"rsa_pss_2048_sha256_mgf1_32_test.json": {"PS256", 103}, "rsa_pss_3072_sha256_mgf1_32_test.json": {"PS256", 103},
-		"rsa_pss_4096_sha256_mgf1_32_test.json": {"PS256", 103}} {
+		"rsa_signature_2048_sha256_test.json": {"RS256", 259}, "rsa_signature_4096_sha256_test.json": {"RS256", 258},
+		"rsa_pss_2048_sha256_mgf1_32_test.json": {"PS256", 108}, "rsa_pss_4096_sha256_mgf1_32_test.json": {"PS256", 108}} {
 		for _, v := range wycheprooftest.Read(t, file, about.atLeast) {
 			if v.JWK == nil { // a key that has no such form
 				continue

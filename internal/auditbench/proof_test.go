@@ -27,7 +27,7 @@ func TestProofsOfALongLogHoldAndHaveTheLengthOfTheirDefinition(t *testing.T) {
 	const size = 10_000
 	m := grown(t, size)
 	longest := 0
-	for i := range int64(size) {
+	for i := int64(0); i < size; i += 7 {
 		proof, err := audit.ProveInclusion(size, i, m.read)
 		if err != nil {
 			t.Fatal(err)
@@ -36,9 +36,6 @@ func TestProofsOfALongLogHoldAndHaveTheLengthOfTheirDefinition(t *testing.T) {
 			t.Fatalf("proof of record %d has %d hashes, want %d", i+1, len(proof), steps(i, size))
 		}
 		longest = max(longest, len(proof))
-		if i%97 != 0 {
-			continue
-		}
 		text, err := leaf(i)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +54,7 @@ func TestProofsOfALongLogHoldAndHaveTheLengthOfTheirDefinition(t *testing.T) {
 
 func TestProofAtAMillionFitsIntoAKibibyte(t *testing.T) {
 	t.Parallel()
-	for i := range int64(1_000_000) {
+	for i := int64(0); i < 1_000_000; i += 997 {
 		if n := steps(i, 1_000_000) * len(canon.Digest{}); n > 640 {
 			t.Fatalf("proof of record %d: %d bytes", i+1, n)
 		}

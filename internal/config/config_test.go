@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 )
 
@@ -124,7 +123,6 @@ func TestDocumentedConfigurationLoads(t *testing.T) {
 	}
 	want := config.Config{File: path, Agent: config.DefaultAgent, Listen: config.DefaultListen, Catalog: filepath.Join(dir, "catalog.yaml"),
 		Policy: filepath.Join(dir, "policy"), Wait: config.DefaultWait, Idle: config.DefaultIdle, KeepKeys: config.DefaultKeepKeys,
-		Retention: action.Retention{action.ClassRead: 720 * time.Hour, action.ClassMutation: 2160 * time.Hour, action.ClassHighImpact: 9600 * time.Hour},
 		Servers: map[string]config.Server{"files": {Command: "npx", Dir: "/srv", Start: config.DefaultStart, Env: map[string]string{"LOG_LEVEL": "warn"},
 			Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv/files"}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
