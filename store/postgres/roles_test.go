@@ -56,7 +56,7 @@ func TestRoleOfAGatewayCannotRewriteThePast(t *testing.T) {
 		"UPDATE invitation SET groups = '[]'", "DELETE FROM invitation", "UPDATE delegation SET delegate = 'x'", "DELETE FROM delegation", "UPDATE standing_grant SET max_uses = 1000", "UPDATE standing_grant SET scope = NULL",
 		"DELETE FROM standing_grant", "UPDATE standing_vote SET voter = 'x'", "DELETE FROM standing_vote", "UPDATE standing_cover SET grant_id = 'x'", "DELETE FROM standing_cover", "UPDATE account SET issuer = 'x'",
 		"UPDATE account_group SET name = 'operator'", "UPDATE schema_version SET version = 99", "DROP TABLE event",
-		"ALTER TABLE event DISABLE TRIGGER ALL", "DELETE FROM follower", "UPDATE follower SET name = 'x'", "CREATE TABLE x (n BIGINT)", "DROP FUNCTION refuse() CASCADE",
+		"ALTER TABLE event DISABLE TRIGGER ALL", "DELETE FROM follower", "UPDATE follower SET name = 'x'", "CREATE TABLE x (n BIGINT)", "UPDATE retention SET kept = 0", "DELETE FROM held", "DROP FUNCTION refuse() CASCADE",
 	} {
 		if got := sqlState(sql(t.Context(), gateway, text)); got != "42501" { // insufficient privilege
 			t.Errorf("%s: %s, want 42501", text, got)
