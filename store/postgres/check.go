@@ -173,7 +173,17 @@ func (s *Store) examination() *examination {
 
 // all looks at everything but the shape.
 func (e *examination) all(c *conn) error {
-	for _, look := range []func(*conn) error{e.checkVersion, e.checkSeal, e.checkRecords, e.checkNumbers, e.checkActions, e.checkUses, e.checkStanding, e.checkClock} {
+	if err := each(c, e.checkVersion, e.checkSeal, e.checkRecords, e.checkNumbers); err != nil {
+		return err
+	}
+	if e.Earlier() {
+		return nil // its rows have another form
+	}
+	return each(c, e.checkActions, e.checkUses, e.checkStanding, e.checkClock)
+}
+
+func each(c *conn, looks ...func(*conn) error) error {
+	for _, look := range looks {
 		if err := look(c); err != nil {
 			return err
 		}

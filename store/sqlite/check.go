@@ -53,13 +53,23 @@ func (s *Store) check(c *conn) (Report, error) {
 	if err := r.checkFile(c); err != nil || len(r.Faults) > 0 {
 		return r.Report, err // nothing that follows could be believed
 	}
-	for _, look := range []func(*Store, *conn) error{
-		r.checkSchema, r.checkSeal, r.checkRecords, r.checkLists, r.checkActions, r.checkUses, r.checkStanding, r.checkClock} {
+	if err := r.each(s, c, r.checkSchema, r.checkSeal, r.checkRecords); err != nil {
+		return r.Report, err
+	}
+	if r.Earlier() {
+		return r.Report, nil // its rows have another form
+	}
+	err := r.each(s, c, r.checkLists, r.checkActions, r.checkUses, r.checkStanding, r.checkClock)
+	return r.Report, err
+}
+
+func (r *examination) each(s *Store, c *conn, looks ...func(*Store, *conn) error) error {
+	for _, look := range looks {
 		if err := look(s, c); err != nil {
-			return r.Report, err
+			return err
 		}
 	}
-	return r.Report, nil
+	return nil
 }
 
 // checkFile asks SQLite whether the file is whole.
@@ -198,15 +208,10 @@ func (r *examination) checkRecords(_ *Store, c *conn) error {
 	}, "SELECT seq, id, at, tenant, event, action_id, leaf FROM event ORDER BY seq")
 }
 
-// checkLists: the lists of records say of each record what it says itself. A
-// store of before they were made has none.
+// checkLists: the lists of records say of each record what it says itself.
 func (r *examination) checkLists(_ *Store, c *conn) error {
-	n, err := c.number("SELECT count(*) FROM sqlite_schema WHERE name = 'event_listed'")
-	if err != nil || n == 0 {
-		return err
-	}
 	const missing = "(SELECT count(*) FROM event WHERE NOT " + unlisted
-	n, err = c.number("SELECT " + missing + ") <> (SELECT count(*) FROM event_in JOIN event USING (seq, tenant) WHERE NOT " + unlisted +
+	n, err := c.number("SELECT " + missing + ") <> (SELECT count(*) FROM event_in JOIN event USING (seq, tenant) WHERE NOT " + unlisted +
 		") OR " + missing + " AND action_id <> '') <> (SELECT count(*) FROM event_of JOIN event USING (seq, action_id) WHERE NOT " + unlisted +
 		") OR (SELECT count(*) FROM event_in) + (SELECT count(*) FROM event_of) <> " + missing + ") + " + missing + " AND action_id <> '')")
 	if err == nil && n > 0 {

@@ -74,6 +74,9 @@ func TestAttemptsOfBeforeGoOn(t *testing.T) {
 	t.Parallel()
 	server := canon.Sum([]byte("server"))
 	path := earlier(t, server)
+	if r, err := sqlite.Check(t.Context(), path, options(t)); !errors.Is(err, sqlite.ErrFaults) || len(r.Faults) != 1 || !strings.Contains(r.Faults[0], "migration") || r.Records == 0 {
+		t.Errorf("before the migration: %+v, %v", r, err)
+	}
 	s := openAt(t, path, nil)
 	for id, want := range map[string]canon.Digest{"act_1": server, "act_2": {}} {
 		if got, err := s.SentTo(t.Context(), "acme", id); err != nil || got != want {

@@ -65,3 +65,13 @@ func (r *Restoration) CountCutOff(row action.Action) {
 		r.Expired++
 	}
 }
+
+// Earlier reports whether the store has the form of an earlier version, and
+// notes that as a fault: rows that were not read are not vouched for.
+func (r *Report) Earlier() bool {
+	earlier := r.Schema < r.Known
+	if earlier {
+		r.Fault("its form is of version %d, this program's of %d: its rows are only checked after a migration", r.Schema, r.Known)
+	}
+	return earlier
+}
