@@ -107,7 +107,11 @@ func (a *attacked) vote(t testing.TB, id string, approve bool) {
 	c := a.daemon()
 	shown, err := c.Action(t.Context(), id)
 	if err == nil {
-		_, err = c.Vote(t.Context(), id, daemon.Ballot{Approve: approve, Digest: shown.Digest, Name: "owner", Password: testPassword})
+		ballot := daemon.Ballot{Approve: approve, Digest: shown.Digest, Name: "owner", Password: testPassword}
+		if !approve {
+			ballot.Reason = "nobody ordered this"
+		}
+		_, err = c.Vote(t.Context(), id, ballot)
 	}
 	if err != nil {
 		t.Fatalf("the vote: %v", err)
