@@ -129,7 +129,8 @@ func product(t testing.TB) string {
 	must(t, err)
 	at := new(atomic.Pointer[http.Handler])
 	address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*at.Load()).ServeHTTP(w, r) }))
-	e, err := endpoint.New(endpoint.Config{Hub: h, Beside: a, Authority: who, Hosts: []string{address}})
+	e, err := endpoint.New(endpoint.Config{Hub: h, Beside: a, Authority: who, Hosts: []string{address},
+		Limits: endpoint.Limits{Rate: endpoint.MaxRate}}) // one caller asks as fast as it can
 	must(t, err)
 	var handler http.Handler = e
 	at.Store(&handler)
