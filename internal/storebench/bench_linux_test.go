@@ -14,6 +14,7 @@ import (
 const (
 	sync1   = "append of 512 bytes and fdatasync"
 	raw1    = "SQLite: one row, one commit"
+	rawEach = "SQLite: one row, one commit, 64 callers"
 	rawMany = "SQLite: one row each, callers share commits"
 	decide1 = "SQLite: durable decision"
 	decideN = "SQLite: durable decision, 64 callers"
@@ -39,7 +40,7 @@ func TestStore(t *testing.T) {
 	f := measure(t, []subject{
 		{sync1, 1, appendSynced(t, dir)},
 		{raw1, 1, func(int) error { return insertRaw(alone) }}, {decide1, 1, decide}, {run1, 1, run},
-		{rawMany, crowd, grouped(t, t.TempDir())}, {decideN, crowd, decide}, {runN, crowd, run},
+		{rawEach, crowd, inTurn(t, t.TempDir())}, {rawMany, crowd, grouped(t, t.TempDir())}, {decideN, crowd, decide}, {runN, crowd, run},
 		{pgRaw1, 1, pgRaw}, {pgDec1, 1, pgDecide}, {pgRun1, 1, pgRun},
 		{pgRawN, crowd, pgRaw}, {pgDecN, crowd, pgDecide}, {pgRunN, crowd, pgRun},
 	})
@@ -47,6 +48,7 @@ func TestStore(t *testing.T) {
 	bar("time of a durable decision, one caller, beside one fdatasync", ratio(f[decide1].times, f[sync1].times), 1.5, true)
 	bar("rate of durable decisions, 64 callers beside one", ratio(f[decideN].rates, f[decide1].rates), 4, false)
 	bar("rate of whole executions on SQLite, one caller, beside raw commits of one row", ratio(f[run1].rates, f[raw1].rates), 0.33, false)
+	bar("the same, 64 callers, beside raw commits of one row each", ratio(f[runN].rates, f[rawEach].rates), 0.15, false)
 	bar("the same, 64 callers, beside raw rows of 64 callers who share commits", ratio(f[runN].rates, f[rawMany].rates), 0.15, false)
 	bar("rate of whole executions on PostgreSQL, 64 callers, beside raw commits of 64 callers", ratio(f[pgRunN].rates, f[pgRawN].rates), 0.1, false)
 	bar("rate of durable decisions on PostgreSQL, 64 callers beside one (no bar of ours: 1)", ratio(f[pgDecN].rates, f[pgDec1].rates), 1, false)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -101,6 +102,18 @@ func insertRaw(s *sqlite3.Stmt) error {
 	}
 	s.Step()
 	return s.Reset()
+}
+
+// inTurn is the same for many callers, as SQLite lets them: one at a time.
+func inTurn(t testing.TB, dir string) func(int) error {
+	t.Helper()
+	stmt := rawSQLite(t, dir)
+	var writer sync.Mutex
+	return func(int) error {
+		writer.Lock()
+		defer writer.Unlock()
+		return insertRaw(stmt)
+	}
 }
 
 // grouped is the same for many callers who share commits, as the store's do.
