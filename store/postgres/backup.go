@@ -77,7 +77,7 @@ func copyVersions(c *conn, w *frameWriter) error {
 }
 
 func copyTables(c *conn, w *frameWriter) error {
-	all, err := tables(c)
+	all, err := listTables(c)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func knownSteps(made [][]byte) ([]migration, error) {
 // fillTables fills the tables, without the triggers that watch over changes
 // but with all keys and checks.
 func fillTables(c *conn, b *frameReader) error {
-	all, err := tables(c)
+	all, err := listTables(c)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 )
 
 // Options of a store.
@@ -57,6 +58,8 @@ var (
 // Store is one gateway's view of a database that others may share. It is safe
 // for concurrent use.
 type Store struct {
+	book
+
 	opt     Options
 	log     *slog.Logger
 	pool    *pgxpool.Pool
@@ -113,6 +116,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 
 func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
+	s.book = tables.NewBook(database{s})
 	if s.log == nil {
 		s.log = slog.Default()
 	}

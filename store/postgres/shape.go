@@ -114,9 +114,9 @@ type table struct {
 // notCopied are tables whose rows belong to a database, not to the store.
 var notCopied = []string{"schema_version", "process"}
 
-// tables lists the tables of the current schema whose rows make the store, so
+// listTables lists the tables of the current schema whose rows make the store, so
 // that each comes after those that it refers to.
-func tables(c *conn) (out []table, err error) {
+func listTables(c *conn) (out []table, err error) {
 	refers := map[string][]string{}
 	var all []table
 	if err := c.query(func(cur *cursor) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -58,7 +59,7 @@ func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
 }
 
 func (t *tx) passkey(account string, at time.Time) (bool, error) {
-	return hasPasskey(t.conn, account, at)
+	return tables.HasPasskey(t, account, at)
 }
 
 func (t *tx) insertVote(row action.Action, v action.Vote, who action.Person) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/seed-de4804fb/verbatim/keys"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 )
 
 // Options of a store.
@@ -48,6 +49,8 @@ var (
 // Store is one SQLite file that this process owns. It is safe for concurrent
 // use.
 type Store struct {
+	book
+
 	opt     Options
 	path    string
 	process string // random; names the rows that this process works on
@@ -99,6 +102,7 @@ func Open(path string, opt Options) (*Store, error) {
 	}
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
+	s.book = tables.NewBook(database{s})
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}

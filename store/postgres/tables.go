@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/tables"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// book keeps the accounts.
+type book = tables.Book
+
+// database is this store as package tables sees it.
+type database struct{ *Store }
+
+func (d database) Read(ctx context.Context, fn func(tables.Reader) error) error {
+	return d.read(ctx, func(c *conn) error { return fn(c) })
+}
+
+func (d database) Write(ctx context.Context, wait bool, fn func(tables.Tx) error) error {
+	return d.write(ctx, wait, func(t *tx) error { return fn(t) })
+}
+
+func (c *conn) Query(row func(tables.Row) error, sql string, args ...any) error {
+	return c.query(func(cur *cursor) error { return row(cur) }, sql, args...)
+}
+
+func (t *tx) Exec(sql string, args ...any) (int64, error) { return t.exec(sql, args...) }
+
+// Hold travels with the next statement, which sees what it has waited for.
+func (t *tx) Hold(sql string, args ...any) error {
+	t.last(do(sql+" FOR UPDATE", args...))
+	return nil
+}
+
+func (t *tx) Now() time.Time { return t.now() }
+
+func (t *tx) Record(r audit.Record, f verbs.Facts, s verbs.Secrets) error { return t.record(r, f, s) }
+
+func (c *cursor) Text() string         { return c.text() }
+func (c *cursor) Int() int64           { return c.int() }
+func (c *cursor) Bool() bool           { return c.bool() }
+func (c *cursor) Blob() []byte         { return c.blob() }
+func (c *cursor) Time() time.Time      { return c.time() }
+func (c *cursor) Digest() canon.Digest { return c.digest() }

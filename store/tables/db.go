@@ -1,0 +1,95 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
+)
+
+// DB is a store as far as this package needs it.
+type DB interface {
+	// Read runs fn beside whatever else is going on, perhaps more than once.
+	Read(ctx context.Context, fn func(Reader) error) error
+	// Write runs fn in a transaction, perhaps more than once, and commits
+	// unless it fails. Where wait is false the disk is not awaited.
+	Write(ctx context.Context, wait bool, fn func(Tx) error) error
+}
+
+// Reader asks the database.
+type Reader interface {
+	// Query calls row for each row of the answer.
+	Query(row func(Row) error, sql string, args ...any) error
+}
+
+// Tx is an open transaction.
+type Tx interface {
+	Reader
+	// Exec runs a statement and says how many rows it changed.
+	Exec(sql string, args ...any) (int64, error)
+	// Hold keeps the rows of a SELECT as they are, for whatever is asked from
+	// then to the end of the transaction. Its error may come with the next
+	// statement. Where only one transaction writes there is nothing to do.
+	Hold(sql string, args ...any) error
+	// Now is one time for the whole transaction.
+	Now() time.Time
+	// Record writes one entry of the audit log. If it cannot be written the
+	// transaction fails, at the latest when it commits.
+	Record(r audit.Record, f verbs.Facts, s verbs.Secrets) error
+}
+
+// Row gives the columns of one row from left to right. NULL is the zero value.
+type Row interface {
+	Text() string
+	Int() int64
+	Bool() bool
+	Blob() []byte
+	Time() time.Time
+	Digest() canon.Digest
+}
+
+// What Write does about the disk.
+const (
+	synced  = true
+	written = false
+)
+
+// number asks for one integer.
+func number(c Reader, sql string, args ...any) (n int64, err error) {
+	found := false
+	err = c.Query(func(cur Row) error { n, found = cur.Int(), true; return nil }, sql, args...)
+	if err == nil && !found {
+		err = errors.New("the database gave no number")
+	}
+	return n, err
+}
+
+// first is the first row found, or the error that there is none.
+func first[T any](found []T, err, none error) (T, error) {
+	var zero T
+	switch {
+	case err != nil:
+		return zero, err
+	case len(found) == 0:
+		return zero, none
+	}
+	return found[0], nil
+}
+
+// one reads a single row outside of a transaction.
+func one[T any](ctx context.Context, db DB, none error, ask func(Reader) ([]T, error)) (T, error) {
+	found, err := many(ctx, db, ask)
+	return first(found, err, none)
+}
+
+// many reads rows outside of a transaction.
+func many[T any](ctx context.Context, db DB, ask func(Reader) ([]T, error)) (out []T, err error) {
+	err = db.Read(ctx, func(c Reader) error {
+		out, err = ask(c)
+		return err
+	})
+	return out, err
+}
