@@ -159,11 +159,20 @@ func (d *Daemon) pipe(w http.ResponseWriter, id string, up Upstream) {
 	_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgradeName+
 		"\r\n"+attachmentHeader+": "+id+"\r\n\r\n")
 	if err == nil {
-		err = up.Serve(d.serving, &client{conn, buffered.Reader})
+		err = up.Serve(d.serving, clientOf(conn, buffered.Reader))
 	}
 	if err != nil {
 		d.log.Warn("an attachment broke", "attachment", id, "error", err)
 	}
+}
+
+// clientOf is the connection itself where none of its bytes has been read
+// yet: the gateway may look at it then before it waits.
+func clientOf(conn net.Conn, buffered *bufio.Reader) io.ReadWriteCloser {
+	if buffered.Buffered() == 0 {
+		return conn
+	}
+	return &client{conn, buffered}
 }
 
 // client is a connection whose first bytes may have been read already.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sys/unix"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/keys"
@@ -39,6 +40,17 @@ type pipe struct {
 func (p pipe) Read(b []byte) (int, error)  { return p.in.Read(b) }
 func (p pipe) Write(b []byte) (int, error) { return p.out.Write(b) }
 func (p pipe) Close() error                { return errors.Join(p.in.Close(), p.out.Close()) }
+
+// socket is a pipe as the daemon of wrap has one to its client: one that does
+// not block, and says so.
+type socket struct {
+	pipe
+	*os.File
+}
+
+func (s socket) Read(b []byte) (int, error)  { return s.pipe.Read(b) }
+func (s socket) Write(b []byte) (int, error) { return s.pipe.Write(b) }
+func (s socket) Close() error                { return s.pipe.Close() }
 
 // A role stands between a client and a server that dial starts.
 type role func(client pipe, dial func() pipe) error
@@ -112,7 +124,25 @@ func gateway(client pipe, dial func() pipe) error {
 		return err
 	}
 	behind := dial()
-	return gate.Serve(always, gate.Config{Gate: g, Session: session, Server: "s", Binder: tools}, client, behind.in, behind.out)
+	from, err := unblocked(client)
+	if err != nil {
+		return err
+	}
+	return gate.Serve(always, gate.Config{Gate: g, Session: session, Server: "s", Binder: tools}, from, behind.in, behind.out)
+}
+
+// unblocked is the client's side as the daemon of wrap has it.
+func unblocked(client pipe) (io.ReadWriteCloser, error) {
+	in, ok := client.in.(*os.File)
+	if !ok {
+		return client, nil
+	}
+	fd := int(in.Fd())
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, err
+	}
+	client.in = os.NewFile(uintptr(fd), "client")
+	return socket{client, client.in.(*os.File)}, nil
 }
 
 // typed is a proxy of the Go SDK.

@@ -24,6 +24,10 @@ type conn struct {
 	desk   *Desk
 	calls  sync.WaitGroup
 	turn   turn
+	// ear is what the client is read through, nil where it cannot be looked at,
+	// and beat how soon it asks again. They belong to whoever reads it.
+	ear  *eager
+	beat pace
 
 	mu    sync.Mutex
 	live  map[string]*flight // requests of the client in flight, by id
@@ -81,7 +85,11 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	go c.announce(ctx)
 	server, gone := make(chan error, 1), make(chan error, 1)
 	go func() { server <- c.up.Listen(c.fromServer) }()
-	go c.readClient(ctx, wire.NewReader(client, wire.Limits{}), gone)
+	var in io.Reader = client
+	if c.ear = newEager(client); c.ear != nil {
+		in = c.ear
+	}
+	go c.readClient(ctx, wire.NewReader(in, wire.Limits{}), gone)
 	var err error
 	select {
 	case err = <-server:

@@ -104,12 +104,24 @@ func boundOn(t *testing.T, f *verbatimtest.Fixture, b gate.Binder) *world {
 
 func on(t *testing.T, f *verbatimtest.Fixture, wait time.Duration, b gate.Binder, reach gate.Reach, change ...func(*gate.Config)) *world {
 	t.Helper()
-	w := &world{Fixture: f, t: t, done: make(chan error, 1)}
 	clientIn, toGate := io.Pipe()
 	fromGate, clientOut := io.Pipe()
+	return between(t, f, ends{duplex{clientIn, clientOut}, fromGate, toGate}, wait, b, reach, change...)
+}
+
+// ends are the gate's end of a connection and the client's two.
+type ends struct {
+	gate io.ReadWriteCloser
+	from io.Reader
+	to   io.WriteCloser
+}
+
+func between(t *testing.T, f *verbatimtest.Fixture, client ends, wait time.Duration, b gate.Binder, reach gate.Reach, change ...func(*gate.Config)) *world {
+	t.Helper()
+	w := &world{Fixture: f, t: t, done: make(chan error, 1)}
 	serverIn, toServer := io.Pipe()
 	fromServer, serverOut := io.Pipe()
-	w.send, w.client = toGate, wire.NewReader(fromGate, wire.Limits{})
+	w.send, w.client = client.to, wire.NewReader(client.from, wire.Limits{})
 	w.server = &server{in: wire.NewReader(serverIn, wire.Limits{}), out: wire.NewWriter(serverOut),
 		call: func(*wire.Message) string {
 			return `{"content":[{"type":"text","text":"done"}],"big": 9007199254740993}`
@@ -121,12 +133,12 @@ func on(t *testing.T, f *verbatimtest.Fixture, wait time.Duration, b gate.Binder
 		f(&cfg)
 	}
 	go func() {
-		w.done <- gate.Serve(context.Background(), cfg, duplex{clientIn, clientOut}, fromServer, toServer)
-		clientOut.Close()
+		w.done <- gate.Serve(context.Background(), cfg, client.gate, fromServer, toServer)
+		client.gate.Close()
 	}()
 	t.Cleanup(func() {
-		toGate.Close()
-		go io.Copy(io.Discard, fromGate)
+		client.to.Close()
+		go io.Copy(io.Discard, client.from)
 		w.crash()
 		<-w.done
 	})

@@ -9,7 +9,8 @@ import (
 
 // A server that answers in some microseconds has answered before the system
 // could put its reader to sleep and wake it again, which alone takes as long.
-// So whoever waits for such a server looks for a moment before going to sleep.
+// So whoever waits for such a server looks for a moment before going to sleep;
+// and so for a client that has its next call ready when it gets an answer.
 const (
 	// lookFor is how long an answer is looked for.
 	lookFor = 50 * time.Microsecond
@@ -23,8 +24,8 @@ const (
 	firstRest, lastRest = 8, 1024
 )
 
-// pace is how quickly a server has answered of late. It belongs to whoever has
-// the seat.
+// pace is how quickly a server has answered, or a client asked again, of late.
+// It belongs to whoever reads.
 type pace struct {
 	row  int // of quick answers, up to quickRow
 	rest int // answers until somebody looks again
@@ -60,9 +61,13 @@ type eager struct {
 	look bool // at the next Read; set by whoever has the seat
 }
 
-// newEager returns nil where looking is impossible, or would keep the server
-// from answering: on a single processor.
+// newEager returns nil where looking is impossible, or would keep the other
+// side from its work: on a single processor.
 func newEager(in io.Reader) *eager {
+	d, ok := in.(interface{ SetReadDeadline(time.Time) error })
+	if !ok || d.SetReadDeadline(time.Time{}) != nil { // what has deadlines does not block
+		return nil
+	}
 	c, ok := in.(syscall.Conn)
 	if !ok || runtime.GOMAXPROCS(0) < 2 || runtime.NumCPU() < 2 {
 		return nil

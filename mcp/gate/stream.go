@@ -91,7 +91,7 @@ func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
 		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Time{}) == nil {
 		u.deadline = d.SetReadDeadline
-		if u.eager = newEager(in); u.eager != nil { // what has deadlines does not block
+		if u.eager = newEager(in); u.eager != nil {
 			in = u.eager
 		}
 	}

@@ -86,7 +86,7 @@ func (t *turn) look(next func(), unused int, last uint64) (_ int, _ uint64, more
 func (c *conn) readClient(ctx context.Context, in *wire.Reader, gone chan<- error) {
 	next := func() { c.readClient(ctx, in, gone) }
 	for {
-		m, err := in.Read()
+		m, err := c.hear(in)
 		var bad *wire.Error
 		switch {
 		case errors.As(err, &bad):
@@ -121,4 +121,25 @@ func (c *conn) quickly(ctx context.Context, m *wire.Message, next func()) bool {
 	}
 	answer()
 	return c.turn.done(number)
+}
+
+// hear reads one frame of the client. One that asks again as soon as it has an
+// answer is looked for, while nothing else is under way that a processor could
+// be needed for.
+func (c *conn) hear(in *wire.Reader) (*wire.Message, error) {
+	if c.ear == nil || in.Buffered() > 0 || c.busy() {
+		return in.Read()
+	}
+	c.ear.look = c.beat.quick()
+	begun := time.Now()
+	m, err := in.Read()
+	c.ear.look = false
+	c.beat.took(time.Since(begun))
+	return m, err
+}
+
+func (c *conn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.live) > 0
 }
