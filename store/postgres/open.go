@@ -59,6 +59,7 @@ var (
 // for concurrent use.
 type Store struct {
 	book
+	followers
 
 	opt     Options
 	log     *slog.Logger
@@ -116,7 +117,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 
 func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
-	s.book = tables.NewBook(database{s})
+	s.book, s.followers = tables.NewBook(database{s}), tables.NewFollowers(database{s})
 	if s.log == nil {
 		s.log = slog.Default()
 	}

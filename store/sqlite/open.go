@@ -50,6 +50,7 @@ var (
 // use.
 type Store struct {
 	book
+	followers
 
 	opt     Options
 	path    string
@@ -102,7 +103,7 @@ func Open(path string, opt Options) (*Store, error) {
 	}
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
-	s.book = tables.NewBook(database{s})
+	s.book, s.followers = tables.NewBook(database{s}), tables.NewFollowers(database{s})
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}

@@ -11,8 +11,11 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-// book keeps the accounts.
-type book = tables.Book
+// The verbs that every store has alike.
+type (
+	book      = tables.Book
+	followers = tables.Followers
+)
 
 // database is this store as package tables sees it.
 type database struct{ *Store }

@@ -1,13 +1,14 @@
 // Package tables keeps what every SQL store keeps alike: accounts with their
-// invitations, delegations, passkeys and logins. It is written once, in the
-// SQL that the stores' databases share, so that a rule is mended in all of
-// them or in none.
+// invitations, delegations, passkeys and logins ([Book]), and who has been
+// told the log up to where ([Followers]). It is written once, in the SQL that
+// the stores' databases share, so that a rule is mended in all of them or in
+// none.
 //
-// In: the verbs of auth.Book, and a store's transactions ([DB]). Out: rows, or
-// a refusal of package auth. Anything else is an error of the store, passed
+// In: verbs, and a store's transactions ([DB]). Out: rows, or a refusal of
+// package auth. Anything else is an error of the store, passed
 // on as it came.
 //
-// It promises that two stores which embed [Book] check the same in the same
+// It promises that two stores which embed them check the same in the same
 // order, refuse with the same errors and record the same. Statements number
 // their parameters ($1, $2...), and change nothing that they have not looked
 // at under a [Tx.Hold] or in their own condition. It must never know which database
