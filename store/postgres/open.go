@@ -59,6 +59,7 @@ var (
 // for concurrent use.
 type Store struct {
 	book
+	standingGrants
 	followers
 
 	opt     Options
@@ -117,7 +118,8 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 
 func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
-	s.book, s.followers = tables.NewBook(database{s}), tables.NewFollowers(database{s})
+	db := database{s}
+	s.book, s.standingGrants, s.followers = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "seq"), tables.NewFollowers(db)
 	if s.log == nil {
 		s.log = slog.Default()
 	}

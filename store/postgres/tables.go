@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/tables"
@@ -12,8 +13,9 @@ import (
 
 // The verbs that every store has alike.
 type (
-	book      = tables.Book
-	followers = tables.Followers
+	book           = tables.Book
+	standingGrants = tables.Grants
+	followers      = tables.Followers
 )
 
 // database is this store as package tables sees it.
@@ -33,15 +35,34 @@ func (c *conn) Query(row func(tables.Row) error, sql string, args ...any) error 
 
 func (t *tx) Exec(sql string, args ...any) (int64, error) { return t.exec(sql, args...) }
 
-// Hold travels with the next statement, which sees what it has waited for.
+// Hold and Share travel with the next statement, which sees what they have
+// waited for.
 func (t *tx) Hold(sql string, args ...any) error {
 	t.last(do(sql+" FOR UPDATE", args...))
+	return nil
+}
+
+func (t *tx) Share(sql string, args ...any) error {
+	t.last(do(sql+lockVoters, args...))
 	return nil
 }
 
 func (t *tx) Now() time.Time { return t.now() }
 
 func (t *tx) Record(r audit.Record, f verbs.Facts, s verbs.Secrets) error { return t.record(r, f, s) }
+
+func (t *tx) Action(tenant, id string) (action.Action, error) {
+	return t.store.loadWhere(t.conn, "WHERE a.tenant = $1 AND a.id = $2", tenant, id)
+}
+
+func (t *tx) Person(id string) (action.Person, error) { return person(t.conn, id, t.now(), lockVoters) }
+
+func (t *tx) Inviters(id string) ([]action.Person, error) { return inviters(t.conn, id) }
+
+func (t *tx) PolicyVersion(tenant, tool string) (version string, err error) {
+	err = t.run(versionStep(tenant, tool, &version))
+	return version, err
+}
 
 func (c *cursor) Text() string         { return c.text() }
 func (c *cursor) Int() int64           { return c.int() }

@@ -50,6 +50,7 @@ var (
 // use.
 type Store struct {
 	book
+	standingGrants
 	followers
 
 	opt     Options
@@ -103,7 +104,8 @@ func Open(path string, opt Options) (*Store, error) {
 	}
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
-	s.book, s.followers = tables.NewBook(database{s}), tables.NewFollowers(database{s})
+	db := database{s}
+	s.book, s.standingGrants, s.followers = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "rowid"), tables.NewFollowers(db)
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}

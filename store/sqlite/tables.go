@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/tables"
@@ -13,8 +14,9 @@ import (
 
 // The verbs that every store has alike.
 type (
-	book      = tables.Book
-	followers = tables.Followers
+	book           = tables.Book
+	standingGrants = tables.Grants
+	followers      = tables.Followers
 )
 
 // database is this store as package tables sees it.
@@ -44,12 +46,23 @@ func (t *tx) Exec(sql string, args ...any) (int64, error) {
 	return t.exec(numbered(sql), args...)
 }
 
-// Hold has nothing to do: only one transaction writes.
-func (t *tx) Hold(string, ...any) error { return nil }
+// Hold and Share have nothing to do: only one transaction writes.
+func (t *tx) Hold(string, ...any) error  { return nil }
+func (t *tx) Share(string, ...any) error { return nil }
 
 func (t *tx) Now() time.Time { return t.now }
 
 func (t *tx) Record(r audit.Record, f verbs.Facts, s verbs.Secrets) error { return t.record(r, f, s) }
+
+func (t *tx) Action(tenant, id string) (action.Action, error) {
+	return t.store.loadWhere(t.conn, "WHERE a.tenant = ? AND a.id = ?", tenant, id)
+}
+
+func (t *tx) Person(id string) (action.Person, error) { return person(t.conn, id, t.now) }
+
+func (t *tx) Inviters(id string) ([]action.Person, error) { return inviters(t.conn, id) }
+
+func (t *tx) PolicyVersion(tenant, tool string) (string, error) { return t.policyVersion(tenant, tool) }
 
 func (c *cursor) Text() string         { return c.text() }
 func (c *cursor) Int() int64           { return c.int() }

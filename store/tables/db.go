@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
@@ -17,6 +18,8 @@ type DB interface {
 	// Write runs fn in a transaction, perhaps more than once, and commits
 	// unless it fails. Where wait is false the disk is not awaited.
 	Write(ctx context.Context, wait bool, fn func(Tx) error) error
+	// Now is the time as the store sees it.
+	Now(ctx context.Context) (time.Time, error)
 }
 
 // Reader asks the database.
@@ -34,11 +37,24 @@ type Tx interface {
 	// then to the end of the transaction. Its error may come with the next
 	// statement. Where only one transaction writes there is nothing to do.
 	Hold(sql string, args ...any) error
+	// Share is Hold for rows that others may share, but not change.
+	Share(sql string, args ...any) error
 	// Now is one time for the whole transaction.
 	Now() time.Time
 	// Record writes one entry of the audit log. If it cannot be written the
 	// transaction fails, at the latest when it commits.
 	Record(r audit.Record, f verbs.Facts, s verbs.Secrets) error
+
+	// Action is a row of a tenant, or action.ErrNotFound.
+	Action(tenant, id string) (action.Action, error)
+	// Person is an account as far as votes care, shared, or
+	// action.ErrIneligible where there is none.
+	Person(id string) (action.Person, error)
+	// Inviters are the accounts by whose invitation one was made.
+	Inviters(id string) ([]action.Person, error)
+	// PolicyVersion is the version of the rules for a tool that is in force;
+	// "" where no policy was ever set.
+	PolicyVersion(tenant, tool string) (string, error)
 }
 
 // Row gives the columns of one row from left to right. NULL is the zero value.

@@ -1,11 +1,12 @@
 // Package tables keeps what every SQL store keeps alike: accounts with their
-// invitations, delegations, passkeys and logins ([Book]), and who has been
-// told the log up to where ([Followers]). It is written once, in the SQL that
+// invitations, delegations, passkeys and logins ([Book]), standing grants with
+// their signatures and uses ([Grants]), and who has been told the log up to
+// where ([Followers]). It is written once, in the SQL that
 // the stores' databases share, so that a rule is mended in all of them or in
 // none.
 //
-// In: verbs, and a store's transactions ([DB]). Out: rows, or a refusal of
-// package auth. Anything else is an error of the store, passed
+// In: verbs, and a store's transactions ([DB]). Out: rows, or a refusal
+// of package auth or action. Anything else is an error of the store, passed
 // on as it came.
 //
 // It promises that two stores which embed them check the same in the same

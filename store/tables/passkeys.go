@@ -127,3 +127,8 @@ func HasPasskey(c Reader, account string, at time.Time) (bool, error) {
 	n, err := number(c, "SELECT count(*) FROM credential WHERE account_id = $1 AND revoked_at IS NULL AND created_at <= $2", account, at)
 	return n > 0, err
 }
+
+// hasPasskey is HasPasskey in a transaction.
+func hasPasskey(t Tx) func(string, time.Time) (bool, error) {
+	return func(account string, at time.Time) (bool, error) { return HasPasskey(t, account, at) }
+}
