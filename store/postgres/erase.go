@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -21,7 +22,7 @@ func (s *Store) Erase(ctx context.Context, tenant, id, account, reason string) (
 			}
 			return action.Action{}, err
 		}
-		if err := t.mayLift(action.Stop{Tenant: tenant}, account); err != nil {
+		if err := tables.MayLift(t, action.Stop{Tenant: tenant}, account); err != nil {
 			return verbs.Visible(row, err), err
 		}
 		if !row.ErasedAt.IsZero() {

@@ -60,6 +60,7 @@ var (
 type Store struct {
 	book
 	standingGrants
+	policyBook
 	followers
 
 	opt     Options
@@ -119,7 +120,8 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
 	db := database{s}
-	s.book, s.standingGrants, s.followers = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "seq"), tables.NewFollowers(db)
+	s.book, s.standingGrants = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "seq")
+	s.policyBook, s.followers = tables.NewPolicies(db), tables.NewFollowers(db)
 	if s.log == nil {
 		s.log = slog.Default()
 	}

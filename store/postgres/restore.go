@@ -11,8 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/seed-de4804fb/verbatim/audit"
-	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -155,7 +154,7 @@ func (m *mover) restored() (r Restoration, err error) {
 	if _, err := t.exec("UPDATE time_floor SET at = $1 WHERE at < $1", t.now()); err != nil {
 		return r, err
 	}
-	for _, step := range []func(*Restoration) error{t.numberAll, t.renameLog, t.markGap, t.freezeAll, t.endOpen, t.moveEpochs, t.endAuthority, t.numberAll} {
+	for _, step := range []func(*Restoration) error{t.numberAll, t.markGap, t.endOpen, t.endAuthority, t.numberAll} {
 		if err := step(&r); err != nil {
 			return r, err
 		}
@@ -172,36 +171,12 @@ func (t *tx) numberAll(*Restoration) error {
 	}
 }
 
-// renameLog: what the log signed under its old name after the backup must not
-// contradict what it signs from here on.
-func (t *tx) renameLog(r *Restoration) (err error) {
-	if r.LogBefore, err = t.origin(); err != nil {
-		return err
-	}
-	r.Log = audit.NewOrigin(rand.Text())
-	if _, err := t.exec("INSERT INTO log (one, origin) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET origin = excluded.origin", r.Log); err != nil {
-		return fmt.Errorf("name the log: %w", err)
-	}
-	return nil
-}
-
 func (t *tx) markGap(r *Restoration) error {
 	if _, err := t.one(func(cur *cursor) error { r.LastRecord, r.LastAt = cur.int(), cur.time(); return nil },
 		"SELECT l.seq, e.at FROM leaf l JOIN event e ON e.place = l.place ORDER BY l.seq DESC LIMIT 1"); err != nil {
 		return err
 	}
-	record, f := verbs.GapRecord(r.Gap())
-	return t.record(record, f, nil)
-}
-
-func (t *tx) freezeAll(r *Restoration) error {
-	stop := verbs.GapStop(r.Gap())
-	if _, err := t.exec(`INSERT INTO stop (tenant, agent, tool, by, reason, at) VALUES ('', '', '', $1, $2, $3)
-		ON CONFLICT (tenant, agent, tool) DO UPDATE SET by = excluded.by, reason = excluded.reason, at = excluded.at`,
-		stop.By, stop.Reason, t.now()); err != nil {
-		return fmt.Errorf("freeze: %w", err)
-	}
-	return t.record(verbs.StopRecord(audit.Stopped, stop))
+	return tables.MarkGap(t, r)
 }
 
 func (t *tx) endOpen(r *Restoration) error {
@@ -221,38 +196,7 @@ func (t *tx) endOpen(r *Restoration) error {
 	}
 }
 
-// moveEpochs gives every tool an epoch that no decision carries.
-func (t *tx) moveEpochs(r *Restoration) error {
-	type entry struct {
-		tenant, tool string
-		digest       canon.Digest
-		epoch        int64
-	}
-	var all []entry
-	if err := t.query(func(cur *cursor) error {
-		all = append(all, entry{cur.text(), cur.text(), cur.digest(), cur.int()})
-		return nil
-	}, "SELECT tenant, tool, digest, epoch FROM policy_epoch ORDER BY tenant, tool"); err != nil {
-		return err
-	}
-	for _, e := range all {
-		if err := t.setPolicy(e.tenant, e.tool, e.digest, verbs.EpochAfter(e.epoch, t.now())); err != nil {
-			return err
-		}
-	}
-	r.Epochs = len(all)
-	return nil
-}
-
-// endAuthority ends what may have been used up or withdrawn after the backup.
-func (t *tx) endAuthority(*Restoration) error {
-	if err := t.run(do("DELETE FROM login"), do("DELETE FROM invitation WHERE used_at IS NULL"),
-		do("UPDATE standing_grant SET revoked_at = $1 WHERE revoked_at IS NULL", t.now()),
-		do("UPDATE delegation SET ended_at = $1 WHERE ended_at IS NULL", t.now())); err != nil {
-		return fmt.Errorf("end logins: %w", err)
-	}
-	return nil
-}
+func (t *tx) endAuthority(r *Restoration) error { return tables.EndAuthority(t, r) }
 
 // gateways are the roles, beside the owner, that may write to the store of
 // before.

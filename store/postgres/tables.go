@@ -15,6 +15,7 @@ import (
 type (
 	book           = tables.Book
 	standingGrants = tables.Grants
+	policyBook     = tables.Policies
 	followers      = tables.Followers
 )
 
@@ -45,6 +46,11 @@ func (t *tx) Hold(sql string, args ...any) error {
 func (t *tx) Share(sql string, args ...any) error {
 	t.last(do(sql+lockVoters, args...))
 	return nil
+}
+
+func (t *tx) Alone(table string) error {
+	_, err := t.exec("LOCK TABLE " + table + " IN EXCLUSIVE MODE")
+	return err
 }
 
 func (t *tx) Now() time.Time { return t.now() }

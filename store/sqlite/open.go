@@ -51,6 +51,7 @@ var (
 type Store struct {
 	book
 	standingGrants
+	policyBook
 	followers
 
 	opt     Options
@@ -105,7 +106,8 @@ func Open(path string, opt Options) (*Store, error) {
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
 	db := database{s}
-	s.book, s.standingGrants, s.followers = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "rowid"), tables.NewFollowers(db)
+	s.book, s.standingGrants = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "rowid")
+	s.policyBook, s.followers = tables.NewPolicies(db), tables.NewFollowers(db)
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}

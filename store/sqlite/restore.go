@@ -2,15 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/seed-de4804fb/verbatim/audit"
-	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -131,12 +129,13 @@ func isDraft(path string) bool { return filepath.Ext(path) == ".restoring" }
 func (s *Store) restored(ctx context.Context) (r Restoration, err error) {
 	err = s.write(ctx, syncFull, func(t *tx) error {
 		r = Restoration{At: t.now}
-		for _, step := range []func(*Restoration) error{t.renameLog, t.markGap, t.freezeAll, t.endOpen, t.moveEpochs, t.endAuthority} {
-			if err := step(&r); err != nil {
-				return err
-			}
+		if err := t.markGap(&r); err != nil {
+			return err
 		}
-		return nil
+		if err := t.endOpen(&r); err != nil {
+			return err
+		}
+		return tables.EndAuthority(t, &r)
 	})
 	return r, err
 }
@@ -146,31 +145,7 @@ func (t *tx) markGap(r *Restoration) error {
 		"SELECT seq, at FROM event ORDER BY seq DESC LIMIT 1"); err != nil {
 		return err
 	}
-	record, f := verbs.GapRecord(r.Gap())
-	return t.record(record, f, nil)
-}
-
-// renameLog: what the log signed under its old name after the backup must not
-// contradict what it signs from here on.
-func (t *tx) renameLog(r *Restoration) error {
-	if _, err := t.one(func(cur *cursor) error { r.LogBefore = cur.text(); return nil }, selectOrigin); err != nil {
-		return err
-	}
-	r.Log = audit.NewOrigin(rand.Text())
-	if _, err := t.exec("INSERT INTO log (one, origin) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET origin = excluded.origin", r.Log); err != nil {
-		return fmt.Errorf("name the log: %w", err)
-	}
-	return nil
-}
-
-func (t *tx) freezeAll(r *Restoration) error {
-	stop := verbs.GapStop(r.Gap())
-	if _, err := t.exec(`INSERT INTO stop (tenant, agent, tool, by, reason, at) VALUES ('', '', '', ?, ?, ?)
-		ON CONFLICT (tenant, agent, tool) DO UPDATE SET by = excluded.by, reason = excluded.reason, at = excluded.at`,
-		stop.By, stop.Reason, t.now); err != nil {
-		return fmt.Errorf("freeze: %w", err)
-	}
-	return t.record(verbs.StopRecord(audit.Stopped, stop))
+	return tables.MarkGap(t, r)
 }
 
 func (t *tx) endOpen(r *Restoration) error {
@@ -188,45 +163,6 @@ func (t *tx) endOpen(r *Restoration) error {
 			r.CountCutOff(out)
 		}
 	}
-}
-
-// moveEpochs gives every tool an epoch that no decision carries.
-func (t *tx) moveEpochs(r *Restoration) error {
-	type entry struct {
-		tenant, tool string
-		digest       canon.Digest
-		epoch        int64
-	}
-	var all []entry
-	if err := t.query(func(cur *cursor) error {
-		all = append(all, entry{cur.text(), cur.text(), cur.digest(), cur.int()})
-		return nil
-	}, "SELECT tenant, tool, digest, epoch FROM policy_epoch ORDER BY tenant, tool"); err != nil {
-		return err
-	}
-	for _, e := range all {
-		if err := t.setPolicy(e.tenant, e.tool, e.digest, verbs.EpochAfter(e.epoch, t.now)); err != nil {
-			return err
-		}
-	}
-	r.Epochs = len(all)
-	return nil
-}
-
-// endAuthority ends what may have been used up or withdrawn after the backup.
-func (t *tx) endAuthority(*Restoration) error {
-	if _, err := t.exec("UPDATE standing_grant SET revoked_at = ? WHERE revoked_at IS NULL", t.now); err != nil {
-		return fmt.Errorf("end grants: %w", err)
-	}
-	for _, sql := range []string{"DELETE FROM login", "DELETE FROM invitation WHERE used_at IS NULL"} {
-		if _, err := t.exec(sql); err != nil {
-			return fmt.Errorf("end logins: %w", err)
-		}
-	}
-	if _, err := t.exec("UPDATE delegation SET ended_at = ? WHERE ended_at IS NULL", t.now); err != nil {
-		return fmt.Errorf("end delegations: %w", err)
-	}
-	return nil
 }
 
 // Migrate brings the schema of the store at path up to date, which nobody may

@@ -16,6 +16,7 @@ import (
 type (
 	book           = tables.Book
 	standingGrants = tables.Grants
+	policyBook     = tables.Policies
 	followers      = tables.Followers
 )
 
@@ -49,6 +50,12 @@ func (t *tx) Exec(sql string, args ...any) (int64, error) {
 // Hold and Share have nothing to do: only one transaction writes.
 func (t *tx) Hold(string, ...any) error  { return nil }
 func (t *tx) Share(string, ...any) error { return nil }
+
+// Alone has nothing to wait for either.
+func (t *tx) Alone(string) error {
+	t.store.policies = nil
+	return nil
+}
 
 func (t *tx) Now() time.Time { return t.now }
 

@@ -39,6 +39,9 @@ type Tx interface {
 	Hold(sql string, args ...any) error
 	// Share is Hold for rows that others may share, but not change.
 	Share(sql string, args ...any) error
+	// Alone waits for whoever looks at a table under a lock or changes it, and keeps them away to
+	// the end of the transaction. What is remembered of the table is void.
+	Alone(table string) error
 	// Now is one time for the whole transaction.
 	Now() time.Time
 	// Record writes one entry of the audit log. If it cannot be written the
