@@ -58,9 +58,10 @@ type handover struct {
 const reportSlack = leaseSlack + warrant.MaxLife
 
 // start words the commit point of a run.
-func (g *Gate) start(p *proposal, a action.Action) action.Start {
+func (g *Gate) start(p *proposal, a action.Action, h *ahead) action.Start {
 	s := action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits, Server: p.server}
 	if g.hand != nil {
+		s.Written = h.written
 		s.Lease, s.Server = timeout(p.tool)+reportSlack, handedTo(p.audience)
 		// Nobody waits for the answer of a run that is somebody else's. A new row
 		// says so from the start, which saves it a commit of its own.
@@ -84,11 +85,12 @@ func handedTo(audience string) canon.Digest {
 
 // give hands an attempt that has passed the commit point to the caller. Where
 // no warrant can leave, nothing can have been sent.
-func (g *Gate) give(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
+func (g *Gate) give(ctx context.Context, p *proposal, a action.Action, h *ahead) (Outcome, error) {
 	kept := context.WithoutCancel(ctx)
 	err := ctx.Err()
+	var w given
 	if err == nil {
-		err = g.hand.fill(kept, g, p, warrantOf(p.audience, p.tool, a, warrant.Mutation, a.UpdatedAt))
+		w, err = h.warrantFor(kept, p, a)
 	}
 	if err != nil {
 		g.log.Error("no warrant could be given out", "action", a.ID, "error", err)
@@ -100,7 +102,8 @@ func (g *Gate) give(ctx context.Context, p *proposal, a action.Action) (Outcome,
 	if !a.CallerGone { // an approved row was there before
 		g.leave(kept, a.ID)
 	}
-	return g.handed(a), nil
+	g.hand.warrant, g.hand.args, g.hand.sendBy = w.text, p.frozen.Args.Text(), w.sendBy
+	return g.handed(a, h.receiptFor(a.Leaf)), nil
 }
 
 // giveRead hands an allowed read to the caller once its decision is recorded.
@@ -116,19 +119,27 @@ func (g *Gate) giveRead(ctx context.Context, p *proposal, d policy.Decision) (Ou
 	if err == nil {
 		now, err = g.cfg.Store.Now(ctx)
 	}
+	var text []byte
+	w := warrantOf(p.audience, p.tool, row, warrant.Read, now)
 	if err == nil {
-		err = g.hand.fill(ctx, g, p, warrantOf(p.audience, p.tool, row, warrant.Read, now))
+		text, err = g.signWarrant(ctx, w)
 	}
 	if err != nil {
 		return Outcome{Tool: p.name()}, err
 	}
-	o := g.handed(row)
+	g.hand.warrant, g.hand.args, g.hand.sendBy = text, p.frozen.Args.Text(), w.SendBy
+	o := g.handed(row, nil)
 	o.State, o.read = "", true
 	return o, nil
 }
 
-func (g *Gate) handed(a action.Action) Outcome {
-	o := g.receipted(outcomeOf(a), a.Leaf)
+// handed is the outcome of what its caller may run, with the receipt that was
+// signed ahead; nil has it signed now.
+func (g *Gate) handed(a action.Action, receipt []byte) Outcome {
+	o := outcomeOf(a)
+	if o.Receipt = receipt; receipt == nil {
+		o = g.receipted(o, a.Leaf)
+	}
 	o.Status, o.Code = StatusInProgress, CodeAuthorized
 	return o
 }
@@ -146,14 +157,6 @@ func warrantOf(audience string, tool *catalog.Tool, a action.Action, kind warran
 		w.Attempt, w.Fence, w.ProviderKey = a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt)
 	}
 	return w
-}
-
-func (h *handover) fill(ctx context.Context, g *Gate, p *proposal, w warrant.Warrant) error {
-	text, err := g.signWarrant(ctx, w)
-	if err == nil {
-		h.warrant, h.args, h.sendBy = text, p.frozen.Args.Text(), w.SendBy
-	}
-	return err
 }
 
 // bearing gives a permit the warrant that the executor wants to see; where it

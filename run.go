@@ -22,14 +22,15 @@ const leaseSlack = 15 * time.Second
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
 	done := p.call.walked.step(StepBegin)
-	started, err := g.cfg.Store.Begin(ctx, g.start(p, a))
+	h := g.ahead(ctx, p, a)
+	started, err := g.cfg.Store.Begin(ctx, g.start(p, a, h))
 	done()
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
 	}
 	a = started
 	if g.hand != nil {
-		return g.give(ctx, p, a)
+		return g.give(ctx, p, a, h)
 	}
 	t := attempt{row: a, tool: p.tool, handler: p.handler, audience: p.audience, sendBy: sendBy}
 	ended := make(chan Outcome, 1)

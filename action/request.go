@@ -31,6 +31,14 @@ type Start struct {
 	// Server names the server that the attempt goes to; zero where the host's
 	// own code runs. An attempt that is sent again keeps the one it had.
 	Server canon.Digest
+	// Written, if not nil, is told of the row with its Leaf when all of it is
+	// written and the commit is about to begin, so that what depends on the row
+	// can be made ready while the disk works. It is a forecast: the commit may
+	// fail, and then the row never was, or is written once more and told of
+	// again. Only what Begin returns is true. A store may leave it out; what it
+	// tells of must not change later, and it is not called once Begin has
+	// returned. It returns at once and does not use the store.
+	Written func(Action)
 }
 
 // Resend asks to send the attempt of an uncertain action again, under its

@@ -82,6 +82,17 @@ func testFresh(t *testing.T, open Open) {
 		"an allowed mutation is not a mere decision": func(b *bench) {
 			b.nothing(b.store.Decide(b.Context(), b.call()))
 		},
+		"a row that Begin tells of before its commit is the row that it answers": func(b *bench) {
+			var told []action.Action
+			row, err := b.store.Begin(b.Context(), action.Start{Action: b.call(), Lease: lease, Written: func(a action.Action) { told = append(told, a) }})
+			b.must(err)
+			if len(told) > 0 { // a store may say nothing
+				b.same(told[len(told)-1], row)
+				if string(told[len(told)-1].Leaf) != string(row.Leaf) {
+					b.Fatal("the record that was told of is not the one that was written")
+				}
+			}
+		},
 		"a high-impact call never begins on a mere allow": func(b *bench) {
 			a := b.call()
 			a.HighImpact = true
