@@ -21,7 +21,8 @@ var (
 // Evidence returns the evidence of one action as a bundle that verifies
 // without the store (docs/spec/log.md). With payload it shows what the records
 // committed to: arguments, targets, what resolvers answered, what policy was
-// told beside them, preview, result. The internal reason is never in it. It fails with action.ErrNotFound, ErrNotSigned or ErrEvidence.
+// told beside them, preview, result; of an action that was erased it shows nothing, also where a backup that was put back still
+// has what it committed to. The internal reason is never in it. It fails with action.ErrNotFound, ErrNotSigned or ErrEvidence.
 func (g *Gate) Evidence(ctx context.Context, tenant, id string, payload bool) ([]byte, error) {
 	b := audit.Bundle{Action: id}
 	var err error
@@ -51,7 +52,7 @@ func (g *Gate) Evidence(ctx context.Context, tenant, id string, payload bool) ([
 		if p.Proof, err = audit.ProveInclusion(c.Size, e.Index, audit.HashesOf(ctx, g.cfg.Store)); err != nil {
 			return nil, err
 		}
-		if payload && e.Salt != nil {
+		if shown != nil && e.Salt != nil {
 			if p.Salt, p.Opened, err = open(e, shown, votes); err != nil {
 				return nil, fmt.Errorf("record %d: %w", e.Index+1, err)
 			}
@@ -62,7 +63,8 @@ func (g *Gate) Evidence(ctx context.Context, tenant, id string, payload bool) ([
 }
 
 // payloads are what records of an action may have committed to, by name, and
-// the votes on it. A read has no row, and so nothing to show.
+// the votes on it. There are none where nothing may be shown: a read has no
+// row, and of what was erased not even the salts may leave.
 func (g *Gate) payloads(ctx context.Context, tenant, id string, payload bool) (map[string][]byte, []action.Vote, error) {
 	a, err := g.cfg.Store.Action(ctx, tenant, id)
 	if errors.Is(err, action.ErrNotFound) {
@@ -72,7 +74,7 @@ func (g *Gate) payloads(ctx context.Context, tenant, id string, payload bool) (m
 		return nil, nil, err
 	}
 	votes, err := g.cfg.Store.Votes(ctx, tenant, id)
-	if err != nil || !payload {
+	if err != nil || !payload || !a.ErasedAt.IsZero() {
 		return nil, votes, err
 	}
 	shown := map[string][]byte{"raw": a.Payload.Raw, "requested": []byte(a.Payload.Requested), "arguments": []byte(a.Payload.Args),

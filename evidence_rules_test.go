@@ -16,6 +16,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/policy"
 	"github.com/seed-de4804fb/verbatim/snapshot"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 func signerOf(t *testing.T, p keys.Purpose) *keys.Signer {
@@ -222,6 +223,34 @@ func TestEvidenceHoldsNoReasonAndNoPayloadUnlessAsked(t *testing.T) {
 		if _, err := s.Gate.Evidence(t.Context(), ids[0], ids[1], true); !errors.Is(err, action.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// putBack is a store whose backup, from before an action was erased, was put
+// back: it has the salts, the key of the payload is gone.
+type putBack struct{ verbatim.Store }
+
+func (s putBack) Action(ctx context.Context, tenant, id string) (action.Action, error) {
+	a, err := s.Store.Action(ctx, tenant, id)
+	return verbs.WithoutPayload(a, a.UpdatedAt), err
+}
+
+func TestEvidenceShowsNothingOfWhatWasErasedAndPutBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, parts{policy: decide(policy.Allow), gate: func(c *verbatim.Config) {
+		receiptsOn(c)
+		c.Store = putBack{c.Store}
+	}})
+	o := s.call(`{"text":"secretword"}`)
+	s.sequence()
+	b := s.bundle(o.ActionID, true)
+	for _, r := range b.Records {
+		if r.Salt != nil || len(r.Opened) > 0 {
+			t.Errorf("record %d shows %v", r.Index+1, r.Opened)
+		}
+	}
+	if e := s.evidence(o.ActionID, true); len(e.Steps) != 2 {
+		t.Errorf("%+v", e.Steps)
 	}
 }
 

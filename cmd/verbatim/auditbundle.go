@@ -38,6 +38,9 @@ func auditBundle(s streams) *cobra.Command {
 			if err != nil {
 				return refusedInput(err)
 			}
+			if found.Erased {
+				fmt.Fprintln(s.err, "the arguments, preview and result of this action were erased; the bundle shows none of them")
+			}
 			return writeNew(s.out, to, found.Bundle+"\n")
 		},
 	}
