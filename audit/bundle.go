@@ -96,6 +96,11 @@ func ParseBundle(text []byte) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
+	if n, _ := v.Get("v"); n.Kind() == canon.Number {
+		if version, whole := n.Int64(); !whole || version != bundleVersion {
+			return Bundle{}, fmt.Errorf("%w: version %s of bundles is not known here", ErrBundle, n.Canonical())
+		}
+	}
 	b := Bundle{Action: textOf(v, "action"), Checkpoint: []byte(textOf(v, "checkpoint"))}
 	for _, item := range listOf(v, "records") {
 		p, err := parseProved(item)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,6 +84,11 @@ func homeAt(e *testscript.Env, home string) error {
 	}
 	e.Setenv(config.HomeVariable, home)
 	e.Setenv("NOTES", e.WorkDir+"/notes.txt")
+	earlier, err := filepath.Abs("../../examples/verifier/testdata")
+	if err != nil {
+		return err
+	}
+	e.Setenv("EARLIER", earlier)
 	e.Defer(func() { endDaemon(home) })
 	return nil
 }

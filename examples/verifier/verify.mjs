@@ -257,6 +257,7 @@ const BUNDLE_CLAIM = "These records are in the log up to the checkpoint. " +
 export function openBundle(text, keys) {
   const b = parseCanonical(text);
   members(b, ["v", "claim", "action", "checkpoint", "records", "votes"]);
+  if (typeof b.v === "number" && b.v !== 1) refuse("version " + b.v + " of bundles is not known here");
   if (b.v !== 1 || b.claim !== BUNDLE_CLAIM || !isText(b.action) || b.action === "" || !isText(b.checkpoint)) refuse("it is no bundle");
   if (!Array.isArray(b.records) || b.records.length === 0 || !Array.isArray(b.votes)) refuse("the bundle has no record");
   const c = openCheckpoint(Buffer.from(b.checkpoint), keys);
