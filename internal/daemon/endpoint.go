@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/seed-de4804fb/verbatim/internal/eager"
 )
 
 // Endpoint is a second address, for MCP clients over HTTP.
@@ -41,6 +43,7 @@ func (d *Daemon) openEndpoint() (net.Listener, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	d.state.Endpoint = "http://" + l.Addr().String()
+	l = eager.Listen(l)
 	if e.TLS != nil {
 		d.state.Endpoint = "https://" + l.Addr().String()
 		l = tls.NewListener(l, e.TLS)

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/internal/eager"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/mcp/endpoint"
 	"github.com/seed-de4804fb/verbatim/mcp/gate"
@@ -244,6 +245,9 @@ func serveHTTP(h handler, behind string, say io.Writer) error {
 	}
 	if _, err := io.WriteString(say, "http://"+l.Addr().String()+"/\n"); err != nil {
 		return err
+	}
+	if _, ours := made.(*endpoint.Endpoint); ours { // as the daemon does
+		return http.Serve(eager.Listen(l), made)
 	}
 	return http.Serve(l, made)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/internal/eager"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
@@ -26,8 +27,8 @@ type conn struct {
 	turn   turn
 	// ear is what the client is read through, nil where it cannot be looked at,
 	// and beat how soon it asks again. They belong to whoever reads it.
-	ear  *eager
-	beat pace
+	ear  *eager.Reader
+	beat eager.Pace
 
 	mu    sync.Mutex
 	live  map[string]*flight // requests of the client in flight, by id
@@ -86,7 +87,7 @@ func (c *conn) serve(ctx context.Context, client io.ReadCloser) error {
 	server, gone := make(chan error, 1), make(chan error, 1)
 	go func() { server <- c.up.Listen(c.fromServer) }()
 	var in io.Reader = client
-	if c.ear = newEager(client); c.ear != nil {
+	if c.ear = eager.NewReader(client); c.ear != nil {
 		in = c.ear
 	}
 	go c.readClient(ctx, wire.NewReader(in, wire.Limits{}), gone)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/internal/eager"
 	"github.com/seed-de4804fb/verbatim/mcp/gate"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -53,7 +54,7 @@ func TestAClientIsHeardWhetherItIsLookedForOrNot(t *testing.T) {
 	w := socketWorld(t)
 	for id := range 400 {
 		if id%50 > 45 {
-			time.Sleep(10 * gate.LookFor)
+			time.Sleep(10 * eager.LookFor)
 		}
 		if a := w.ask(looked(id + 1)); string(a.ID().Raw()) != fmt.Sprint(id+1) || a.Kind() != wire.KindResult {
 			t.Fatalf("call %d was answered %s", id+1, a.Bytes())

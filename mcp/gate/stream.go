@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/eager"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
 
@@ -58,8 +59,8 @@ type Stream struct {
 	other func(*wire.Message)
 	// deadline interrupts who reads; nil where the stream cannot do that.
 	deadline func(time.Time) error
-	eager    *eager // what in reads; nil where it cannot be looked at
-	pace     pace
+	eager    *eager.Reader // what in reads; nil where it cannot be looked at
+	pace     eager.Pace
 	// replies are answers of ours to what the server asks. They are written
 	// beside reading: a server that asks and does not read must not stop us.
 	replies chan *wire.Message
@@ -91,7 +92,7 @@ func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
 		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Time{}) == nil {
 		u.deadline = d.SetReadDeadline
-		if u.eager = newEager(in); u.eager != nil {
+		if u.eager = eager.NewReader(in); u.eager != nil {
 			in = u.eager
 		}
 	}

@@ -130,11 +130,11 @@ func (c *conn) hear(in *wire.Reader) (*wire.Message, error) {
 	if c.ear == nil || in.Buffered() > 0 || c.busy() {
 		return in.Read()
 	}
-	c.ear.look = c.beat.quick()
+	c.ear.Look(c.beat.Quick())
 	begun := time.Now()
 	m, err := in.Read()
-	c.ear.look = false
-	c.beat.took(time.Since(begun))
+	c.ear.Look(false)
+	c.beat.Took(time.Since(begun))
 	return m, err
 }
 

@@ -22,6 +22,7 @@ import (
 type Line struct {
 	cfg  Config
 	http *http.Transport // alone: it follows no redirects and keeps no cookies
+	near *near           // for small requests to this machine; else nil
 	next atomic.Int64
 
 	end  context.Context // until Close or the loss of the session
@@ -79,10 +80,7 @@ func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wir
 	if t.Sent != nil {
 		t.Sent(id)
 	}
-	if t.Left != nil {
-		go t.Left() // this client tells of nothing until the answer is there
-	}
-	response, err := l.post(ctx, m)
+	response, err := l.post(ctx, m, t.Left)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +88,10 @@ func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wir
 	return l.answer(ctx, m, response, t)
 }
 
-// post sends one frame. Its errors say whether the server can have it.
-func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error) {
-	var left atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { left.Store(true) }})
-	request, err := http.NewRequestWithContext(traced, http.MethodPost, l.cfg.URL, bytes.NewReader(m.Bytes()))
+// post sends one frame. Its errors say whether the server can have it. left,
+// if not nil, is called once it has left, or while it leaves.
+func (l *Line) post(ctx context.Context, m *wire.Message, left func()) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.cfg.URL, bytes.NewReader(m.Bytes()))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errAddress)
 	}
@@ -103,7 +100,7 @@ func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
 	}
-	response, err := l.http.RoundTrip(request)
+	response, sent, err := l.send(request, left)
 	if err == nil {
 		if response.StatusCode == http.StatusUnauthorized && l.cfg.Refused != nil {
 			l.cfg.Refused(credential)
@@ -111,13 +108,27 @@ func (l *Line) post(ctx context.Context, m *wire.Message) (*http.Response, error
 		return response, nil
 	}
 	cause := plain(err)
-	if !left.Load() {
+	if !sent {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, cause)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return nil, fmt.Errorf("%w: %w", execute.ErrLost, cause)
+}
+
+// send makes a request. sent says whether the server may have something of it.
+func (l *Line) send(request *http.Request, left func()) (response *http.Response, sent bool, err error) {
+	if l.near != nil && request.ContentLength <= nearRequest {
+		return l.near.send(request, left)
+	}
+	if left != nil {
+		go left() // this client tells of nothing until the answer is there
+	}
+	var connected atomic.Bool
+	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	response, err = l.http.RoundTrip(request.WithContext(traced))
+	return response, connected.Load(), err
 }
 
 // dress writes every header of a request, and returns the credential.
@@ -178,7 +189,7 @@ const headerSession = "Mcp-Session-Id"
 func (l *Line) Tell(m *wire.Message) error {
 	ctx, cancel := context.WithTimeout(l.end, tellTime)
 	defer cancel()
-	response, err := l.post(ctx, m)
+	response, err := l.post(ctx, m, nil)
 	if err != nil {
 		return err
 	}
@@ -219,6 +230,9 @@ func (l *Line) Close() {
 	}
 	l.stop()
 	l.http.CloseIdleConnections()
+	if l.near != nil {
+		l.near.close()
+	}
 }
 
 func (l *Line) farewell() {

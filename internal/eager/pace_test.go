@@ -1,4 +1,4 @@
-package gate_test
+package eager_test
 
 import (
 	"bytes"
@@ -9,19 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-de4804fb/verbatim/mcp/gate"
+	"github.com/seed-de4804fb/verbatim/internal/eager"
 )
 
 func TestPaceIsQuickAfterQuickAnswers(t *testing.T) {
 	t.Parallel()
-	var p gate.Pace
+	var p eager.Pace
 	const slow = time.Millisecond
 	for i, step := range []struct {
 		took  time.Duration
 		quick bool // afterwards
 	}{
 		{0, false}, {0, true}, // two in a row
-		{gate.LookFor, true},
+		{eager.LookFor, true},
 		{slow, false}, {0, false}, // looked for in vain: a rest of eight
 		{0, false}, {0, false}, {0, false}, {0, false}, {0, false}, {0, false}, {0, true},
 		{slow, false}, // sixteen
@@ -36,7 +36,7 @@ func TestPaceIsQuickAfterQuickAnswers(t *testing.T) {
 // and one that answers at once is looked for each time again, soon.
 func TestPaceLearns(t *testing.T) {
 	t.Parallel()
-	var p gate.Pace
+	var p eager.Pace
 	looks := func(answers int, looked, otherwise time.Duration) (n int) {
 		for range answers {
 			if p.Quick() {
@@ -69,7 +69,7 @@ func lookingAt(t *testing.T) (read func([]byte) (int, error), found func([]byte)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(); w.Close() })
-	read, found = gate.Looking(r)
+	read, found = eager.Looking(r)
 	if read == nil {
 		if runtime.NumCPU() > 1 && runtime.GOMAXPROCS(0) > 1 {
 			t.Fatal("a pipe cannot be looked at")
@@ -96,7 +96,7 @@ func TestLookingFindsWhatIsThereAndWaitsForTheRest(t *testing.T) {
 		n, _ := read(p)
 		got <- bytes.Clone(p[:n])
 	}()
-	time.Sleep(4 * gate.LookFor)
+	time.Sleep(4 * eager.LookFor)
 	if _, err := io.WriteString(w, "end\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestLookingGivesUp(t *testing.T) {
 
 func TestLookingIsForStreamsThatCanBeTried(t *testing.T) {
 	t.Parallel()
-	if read, _ := gate.Looking(new(bytes.Buffer)); read != nil {
+	if read, _ := eager.Looking(new(bytes.Buffer)); read != nil {
 		t.Error("what is no descriptor is looked at")
 	}
 }
