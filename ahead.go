@@ -16,16 +16,10 @@ import (
 // commit is durable, and then only what is of the very row that was stored.
 // What was signed for a commit that failed goes nowhere.
 type ahead struct {
-	gate    *Gate
-	row     action.Action // as it will be, if nothing stands in the way
-	warrant func() given
-	receipt atomic.Pointer[promised]
-}
-
-// given is a signed warrant; without a text it could not be signed.
-type given struct {
-	text   []byte
-	sendBy time.Time
+	gate     *Gate
+	warrant  func() []byte   // nil: none was foreseen
+	foreseen warrant.Warrant // what that is of
+	receipt  atomic.Pointer[promised]
 }
 
 // promised is the receipt of a record that is being written.
@@ -42,7 +36,7 @@ const maxAhead = time.Second
 // all is known but the moment of its commit point, so the warrant is of the
 // moment of the proposal: its deadline is earlier, never later.
 func (g *Gate) ahead(ctx context.Context, p *proposal, a action.Action) *ahead {
-	h := &ahead{gate: g, row: a}
+	h := &ahead{gate: g}
 	if g.hand == nil || a.Fence != 0 {
 		return h
 	}
@@ -50,37 +44,38 @@ func (g *Gate) ahead(ctx context.Context, p *proposal, a action.Action) *ahead {
 	if err != nil {
 		return h // whoever asks next says so
 	}
-	h.row.Attempt, h.row.Fence = 1, 1
-	row, audience, tool, now, signer := h.row, p.audience, p.tool, p.now, g.cfg.Warrants
-	h.warrant = beside(func() given {
-		w := warrantOf(audience, tool, row, warrant.Mutation, now)
-		w.Issuer = issuer
-		text, err := w.Sign(signer)
+	a.Attempt, a.Fence = 1, 1
+	w := warrantOf(p.audience, p.tool, a, warrant.Mutation, p.now)
+	w.Issuer = issuer
+	h.foreseen, h.warrant = w, beside(func() []byte {
+		text, err := w.Sign(g.cfg.Warrants)
 		if err != nil {
-			return given{}
+			return nil
 		}
-		return given{text, w.SendBy}
+		return text
 	})
 	return h
 }
 
 // warrantFor is the warrant of a row that has passed the commit point: the one
-// that was signed ahead, if it is of that row and not too old.
-func (h *ahead) warrantFor(ctx context.Context, p *proposal, a action.Action) (given, error) {
-	if age := a.UpdatedAt.Sub(p.now); h.warrant != nil && age >= 0 && age <= maxAhead && sameAttempt(h.row, a) {
-		if w := h.warrant(); w.text != nil {
-			return w, nil
+// that was signed ahead, if it says the same and is not too old.
+func (h *ahead) warrantFor(ctx context.Context, p *proposal, a action.Action) (text []byte, sendBy time.Time, err error) {
+	w := warrantOf(p.audience, p.tool, a, warrant.Mutation, a.UpdatedAt)
+	if h.warrant != nil && h.covers(w) {
+		if text = h.warrant(); text != nil {
+			return text, h.foreseen.SendBy, nil
 		}
 	}
-	w := warrantOf(p.audience, p.tool, a, warrant.Mutation, a.UpdatedAt)
-	text, err := h.gate.signWarrant(ctx, w)
-	return given{text, w.SendBy}, err
+	text, err = h.gate.signWarrant(ctx, w)
+	return text, w.SendBy, err
 }
 
-// sameAttempt compares all that a warrant says of a row, but the moment.
-func sameAttempt(a, b action.Action) bool {
-	return a.ID == b.ID && a.Attempt == b.Attempt && a.Fence == b.Fence && a.Tenant == b.Tenant && a.Principal == b.Principal &&
-		a.Agent == b.Agent && a.Tool == b.Tool && a.Payload.Args == b.Payload.Args
+// covers compares all that a warrant says with what was signed ahead. That may
+// be older by maxAhead.
+func (h *ahead) covers(w warrant.Warrant) bool {
+	age := w.IssuedAt.Sub(h.foreseen.IssuedAt)
+	w.Issuer, w.IssuedAt, w.SendBy = h.foreseen.Issuer, h.foreseen.IssuedAt, h.foreseen.SendBy
+	return age >= 0 && age <= maxAhead && w == h.foreseen
 }
 
 // written is told by the store of the row that it is about to commit.
@@ -88,9 +83,8 @@ func (h *ahead) written(a action.Action) {
 	if h.gate.cfg.Receipts == nil || a.Leaf == nil {
 		return
 	}
-	h.receipt.Store(&promised{a.Leaf, beside(func() []byte {
-		return h.gate.sign(context.Background(), a.Leaf, audit.KeptSynced)
-	})})
+	g, leaf := h.gate, a.Leaf
+	h.receipt.Store(&promised{leaf, beside(func() []byte { return g.sign(context.Background(), leaf, audit.KeptSynced) })})
 }
 
 // receiptFor is the receipt of a record that is stored: the one that was signed

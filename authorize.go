@@ -88,9 +88,10 @@ func handedTo(audience string) canon.Digest {
 func (g *Gate) give(ctx context.Context, p *proposal, a action.Action, h *ahead) (Outcome, error) {
 	kept := context.WithoutCancel(ctx)
 	err := ctx.Err()
-	var w given
+	var text []byte
+	var sendBy time.Time
 	if err == nil {
-		w, err = h.warrantFor(kept, p, a)
+		text, sendBy, err = h.warrantFor(kept, p, a)
 	}
 	if err != nil {
 		g.log.Error("no warrant could be given out", "action", a.ID, "error", err)
@@ -102,7 +103,7 @@ func (g *Gate) give(ctx context.Context, p *proposal, a action.Action, h *ahead)
 	if !a.CallerGone { // an approved row was there before
 		g.leave(kept, a.ID)
 	}
-	g.hand.warrant, g.hand.args, g.hand.sendBy = w.text, p.frozen.Args.Text(), w.sendBy
+	g.hand.warrant, g.hand.args, g.hand.sendBy = text, p.frozen.Args.Text(), sendBy
 	return g.handed(a, h.receiptFor(a.Leaf)), nil
 }
 

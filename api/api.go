@@ -117,31 +117,30 @@ type request struct {
 	query  map[string]string // what was given
 }
 
-func entries() []entry {
-	return []entry{
-		{Route{http.MethodGet, "/v1/openapi.json"}, nil, (*API).describe},
-		{Route{http.MethodGet, "/v1/tools"}, nil, (*API).tools},
-		{Route{http.MethodPost, "/v1/explain"}, nil, (*API).explain},
-		{Route{http.MethodPost, "/v1/call"}, nil, (*API).call},
-		{Route{http.MethodPost, "/v1/authorize"}, nil, (*API).authorize},
-		{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
-		{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
-		{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
-		{Route{http.MethodPost, "/v1/actions/{id}/outcome"}, nil, (*API).outcome},
-		{Route{http.MethodGet, "/v1/actions/{id}/events"}, nil, (*API).events},
-		{Route{http.MethodGet, "/v1/actions/{id}/result"}, nil, (*API).result},
-		{Route{http.MethodGet, "/v1/actions/{id}/votes"}, nil, (*API).votes},
-		{Route{http.MethodGet, "/v1/actions/{id}/records"}, []string{"limit", "before"}, (*API).records},
-		{Route{http.MethodGet, "/v1/actions/{id}/receipts"}, nil, (*API).receipts},
-		{Route{http.MethodGet, "/v1/actions/{id}/evidence"}, nil, (*API).evidence},
-		{Route{http.MethodGet, "/v1/proposals"}, []string{"state", "tool", "limit", "before"}, (*API).proposals},
-	}
+// entries are all entry points.
+var entries = []entry{
+	{Route{http.MethodGet, "/v1/openapi.json"}, nil, (*API).describe},
+	{Route{http.MethodGet, "/v1/tools"}, nil, (*API).tools},
+	{Route{http.MethodPost, "/v1/explain"}, nil, (*API).explain},
+	{Route{http.MethodPost, "/v1/call"}, nil, (*API).call},
+	{Route{http.MethodPost, "/v1/authorize"}, nil, (*API).authorize},
+	{Route{http.MethodGet, "/v1/actions"}, []string{"state", "tool", "limit", "before"}, (*API).list},
+	{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
+	{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
+	{Route{http.MethodPost, "/v1/actions/{id}/outcome"}, nil, (*API).outcome},
+	{Route{http.MethodGet, "/v1/actions/{id}/events"}, nil, (*API).events},
+	{Route{http.MethodGet, "/v1/actions/{id}/result"}, nil, (*API).result},
+	{Route{http.MethodGet, "/v1/actions/{id}/votes"}, nil, (*API).votes},
+	{Route{http.MethodGet, "/v1/actions/{id}/records"}, []string{"limit", "before"}, (*API).records},
+	{Route{http.MethodGet, "/v1/actions/{id}/receipts"}, nil, (*API).receipts},
+	{Route{http.MethodGet, "/v1/actions/{id}/evidence"}, nil, (*API).evidence},
+	{Route{http.MethodGet, "/v1/proposals"}, []string{"state", "tool", "limit", "before"}, (*API).proposals},
 }
 
 // Routes lists every entry point.
 func Routes() []Route {
 	var out []Route
-	for _, e := range entries() {
+	for _, e := range entries {
 		out = append(out, e.Route)
 	}
 	return out
@@ -167,7 +166,7 @@ func (a *API) Refuse(w http.ResponseWriter, status int, text string) {
 // ServeFor answers one request of a caller.
 func (a *API) ServeFor(w http.ResponseWriter, r *http.Request, who endpoint.Identity) {
 	var allowed []string
-	for _, e := range entries() {
+	for _, e := range entries {
 		id, ok := match(e.Path, r.URL.Path)
 		if !ok {
 			continue

@@ -1,10 +1,17 @@
 package api_test
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-de4804fb/verbatim/api"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/warrant"
 )
@@ -140,5 +147,45 @@ func TestAHighImpactCallIsAuthorizedOnceItIsApproved(t *testing.T) {
 	}
 	if late := w.report("maria", got, "ended", "succeeded", "verdict", "ok"); late.status != 200 || late.at("/outcome/data/state") != "reconciled_succeeded" {
 		t.Errorf("late: %d %s", late.status, late.text)
+	}
+}
+
+// The answer is written by hand, but it is the document that its type says.
+func TestTheAnswerToAuthorizeIsThatOfItsType(t *testing.T) {
+	t.Parallel()
+	object := rapid.Custom(func(t *rapid.T) []byte {
+		text, err := json.Marshal(map[string]string{rapid.String().Draw(t, "name"): rapid.String().Draw(t, "value")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var receipt []byte
+		if rapid.Bool().Draw(t, "receipt") {
+			receipt = object.Draw(t, "its text")
+		}
+		text, plain, err := api.Authorized(object.Draw(t, "outcome"), receipt, warrant.Encode(rapid.SliceOf(rapid.Byte()).Draw(t, "warrant")),
+			rapid.String().Draw(t, "arguments"), rapid.Int64Range(0, 1<<62).Draw(t, "deadline"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want any
+		if err := errors.Join(json.Unmarshal(text, &got), json.Unmarshal(plain, &want)); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-type +written):\n%s", diff)
+		}
+	})
+}
+
+// An answer says how long it is, however long.
+func TestAnswersComeInOnePiece(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.authorize("maria", "up.note", `{"text":"a","n":1}`)
+	if got.header.Get("Content-Length") != strconv.Itoa(len(got.text)) || len(got.text) < 2048 {
+		t.Errorf("%q for %d bytes", got.header.Get("Content-Length"), len(got.text))
 	}
 }

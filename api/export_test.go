@@ -1,8 +1,10 @@
 package api
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
+	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/action"
@@ -12,7 +14,7 @@ import (
 
 // Queries returns the parameters of a route.
 func Queries(r Route) []string {
-	for _, e := range entries() {
+	for _, e := range entries {
 		if e.Route == r {
 			return slices.Clone(e.query)
 		}
@@ -47,4 +49,13 @@ func Bodies() map[string][2][]string {
 		out[name] = [2][]string{all, required}
 	}
 	return out
+}
+
+// Authorized returns the answer to authorize as it is written, and as
+// encoding/json writes it. sendBy is in nanoseconds since 1970.
+func Authorized(outcome, receipt []byte, warrant, args string, sendBy int64) (text, plain []byte, err error) {
+	by := time.Unix(0, sendBy).UTC()
+	x := authorized{Outcome: outcome, Receipt: receipt, Warrant: warrant, Args: args, SendBy: &by}
+	plain, err = json.Marshal(x)
+	return x.text(), plain, err
 }

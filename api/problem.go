@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -72,6 +73,7 @@ func write(w http.ResponseWriter, status int, kind string, text []byte) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text))) // else what is long comes in chunks
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // whoever asked may have gone
 }

@@ -83,7 +83,7 @@ func (r Receipt) Sign(s *keys.Signer) ([]byte, error) {
 	if s == nil || s.Purpose() != keys.Receipts {
 		return nil, errors.New("a receipt needs a key for receipts")
 	}
-	return s.Sign(ReceiptType, r.payload()).JSON(), nil
+	return s.SignJSON(ReceiptType, r.payload()), nil
 }
 
 func (r Receipt) payload() []byte {
@@ -92,8 +92,11 @@ func (r Receipt) payload() []byte {
 	}
 	return canon.ObjectValue(canon.Member{Name: "v", Value: canon.IntValue(1)}, text("log", r.Log), text("action", r.Action),
 		text("record", r.Record), text("digest", r.Digest.String()), text("event", r.Event), text("state", r.State),
-		text("at", r.At.UTC().Format(time.RFC3339Nano)), text("kept", r.Kept), text("claim", ReceiptClaim)).Canonical()
+		text("at", r.At.UTC().Format(time.RFC3339Nano)), text("kept", r.Kept), text("claim", ReceiptClaim)).AppendTo(make([]byte, 0, likelyReceipt))
 }
+
+// likelyReceipt is the room that most payloads need, in bytes.
+const likelyReceipt = 768
 
 // OpenReceipt reads a receipt that a trusted key has signed for the log that
 // it names. Every byte counts. It fails with ErrReceipt.

@@ -83,7 +83,10 @@ func VerifyBytes(message, sig []byte, trusted ...ed25519.PublicKey) ed25519.Publ
 
 // pae is the pre-authentication encoding: what is signed (DSSE protocol.md).
 func pae(payloadType string, payload []byte) []byte {
-	out := make([]byte, 0, len(payloadType)+len(payload)+32)
+	return appendPAE(make([]byte, 0, len(payloadType)+len(payload)+32), payloadType, payload)
+}
+
+func appendPAE(out []byte, payloadType string, payload []byte) []byte {
 	out = append(out, "DSSEv1 "...)
 	out = strconv.AppendInt(out, int64(len(payloadType)), 10)
 	out = append(out, ' ')
@@ -97,13 +100,21 @@ func pae(payloadType string, payload []byte) []byte {
 // JSON returns the RFC 8785 form of the envelope. Its base64 needs no escape,
 // so it is written once, into its place.
 func (e Envelope) JSON() []byte {
-	out := make([]byte, 0, base64.StdEncoding.EncodedLen(len(e.payload))+len(e.payloadType)+len(e.signatures)*perSignature+perSignature)
+	return appendEnvelope(make([]byte, 0, room(e.payloadType, e.payload, len(e.signatures))), e.payloadType, e.payload, e.signatures...)
+}
+
+// room is about how long the JSON form is, in bytes.
+func room(payloadType string, payload []byte, signatures int) int {
+	return base64.StdEncoding.EncodedLen(len(payload)) + len(payloadType) + signatures*perSignature + perSignature
+}
+
+func appendEnvelope(out []byte, payloadType string, payload []byte, signatures ...signature) []byte {
 	out = append(out, `{"payload":"`...)
-	out = base64.StdEncoding.AppendEncode(out, e.payload)
+	out = base64.StdEncoding.AppendEncode(out, payload)
 	out = append(out, `","payloadType":`...)
-	out = canon.StringValue(e.payloadType).AppendTo(out)
+	out = canon.StringValue(payloadType).AppendTo(out)
 	out = append(out, `,"signatures":[`...)
-	for i, s := range e.signatures {
+	for i, s := range signatures {
 		if i > 0 {
 			out = append(out, ',')
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
@@ -135,6 +137,22 @@ func FuzzParseEnvelope(f *testing.F) {
 		}
 		if again := parse(t, e.JSON()); !bytes.Equal(again.JSON(), e.JSON()) {
 			t.Fatalf("%s reads back as %s", e.JSON(), again.JSON())
+		}
+	})
+}
+
+// SignJSON makes the same bytes as Sign, and neither keeps nor changes the payload.
+func TestSignJSONIsTheJSONFormOfSign(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := keys.NewSigner(keys.Votes, seed(1), seed(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, payload := rapid.String().Draw(t, "type"), rapid.SliceOfN(rapid.Byte(), 0, 2000).Draw(t, "payload")
+		before := bytes.Clone(payload)
+		if got, want := s.SignJSON(kind, payload), s.Sign(kind, payload).JSON(); !bytes.Equal(got, want) || !bytes.Equal(payload, before) {
+			t.Fatalf("%s, want %s", got, want)
 		}
 	})
 }

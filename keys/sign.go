@@ -30,6 +30,7 @@ type Signer struct {
 	purpose Purpose
 	private []ed25519.PrivateKey // in the order of public
 	public  []ed25519.PublicKey  // current first
+	keyID   string               // of the current one
 }
 
 // NewSigner makes a signer of 32-byte Ed25519 seeds (RFC 8032 §5.1.5). The
@@ -50,6 +51,7 @@ func NewSigner(p Purpose, seeds ...[]byte) (*Signer, error) {
 		s.private = append(s.private, private)
 		s.public = append(s.public, private.Public().(ed25519.PublicKey))
 	}
+	s.keyID = KeyID(s.public[0])
 	return s, nil
 }
 
@@ -60,7 +62,7 @@ func (s *Signer) Purpose() Purpose { return s.purpose }
 func (s *Signer) Public() []ed25519.PublicKey { return append([]ed25519.PublicKey(nil), s.public...) }
 
 // KeyID names the key that signs now.
-func (s *Signer) KeyID() string { return KeyID(s.public[0]) }
+func (s *Signer) KeyID() string { return s.keyID }
 
 // Sign puts payload into an envelope.
 func (s *Signer) Sign(payloadType string, payload []byte) Envelope {
@@ -69,6 +71,15 @@ func (s *Signer) Sign(payloadType string, payload []byte) Envelope {
 		payload:     append([]byte(nil), payload...),
 		signatures:  []signature{{keyID: s.KeyID(), sig: ed25519.Sign(s.private[0], pae(payloadType, payload))}},
 	}
+}
+
+// SignJSON is the JSON form of what Sign returns, made without copies of the
+// payload.
+func (s *Signer) SignJSON(payloadType string, payload []byte) []byte {
+	// What is signed is shorter than what is returned, and stands in its place first.
+	out := appendPAE(make([]byte, 0, room(payloadType, payload, 1)), payloadType, payload)
+	sig := signature{keyID: s.keyID, sig: ed25519.Sign(s.private[0], out)}
+	return appendEnvelope(out[:0], payloadType, payload, sig)
 }
 
 // SignBytes signs plain bytes with one of the keys, in the order of Public,

@@ -76,7 +76,7 @@ func (w Warrant) Sign(s *keys.Signer) ([]byte, error) {
 	if s == nil || s.Purpose() != keys.Warrants || !w.whole() {
 		return nil, ErrWarrant
 	}
-	return s.Sign(Type, w.payload()).JSON(), nil
+	return s.SignJSON(Type, w.payload()), nil
 }
 
 // whole: every field that a warrant must have has a value that it can have.
