@@ -98,37 +98,3 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 		return t.record(r, nil, nil)
 	})
 }
-
-// Dismiss ends a pending or approved row for its requester.
-func (s *Store) Dismiss(ctx context.Context, id, principal string) (action.Action, error) {
-	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		row, err := t.lock(id)
-		if err != nil {
-			return action.Action{}, err
-		}
-		m, err := verbs.Dismiss(row, principal)
-		if err != nil {
-			return verbs.Visible(row, err), err
-		}
-		return t.carry(row, m)
-	})
-}
-
-// Revoke ends a pending, approved or claimed row for an approver or operator.
-func (s *Store) Revoke(ctx context.Context, id, account, reason string) (action.Action, error) {
-	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		row, err := t.lock(id)
-		if err != nil {
-			return action.Action{}, err
-		}
-		who, err := t.actor(row, account)
-		if err != nil {
-			return verbs.Visible(row, err), err
-		}
-		m, err := verbs.Revoke(row, who, reason)
-		if err != nil {
-			return row, err
-		}
-		return t.carry(row, m)
-	})
-}

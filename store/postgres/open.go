@@ -62,6 +62,7 @@ type Store struct {
 	standingGrants
 	policyBook
 	followers
+	people
 
 	opt     Options
 	log     *slog.Logger
@@ -121,7 +122,7 @@ func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
 	db := database{s}
 	s.book, s.standingGrants = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "seq")
-	s.policyBook, s.followers = tables.NewPolicies(db), tables.NewFollowers(db)
+	s.policyBook, s.followers, s.people = tables.NewPolicies(db), tables.NewFollowers(db), tables.NewPeople(db)
 	if s.log == nil {
 		s.log = slog.Default()
 	}

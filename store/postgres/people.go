@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/store/verbs"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 )
 
 // person returns an account as far as votes care. One that does not exist is
@@ -65,15 +65,6 @@ func groupsStep(id string, out *[]string) step {
 		"SELECT name FROM account_group WHERE account_id = $1 ORDER BY name", id)
 }
 
-// actor returns an account that acts on a row. It must be active and of the
-// row's tenant; to another tenant the row does not exist.
 func (t *tx) actor(row action.Action, id string) (action.Person, error) {
-	who, err := person(t.conn, id, t.now(), lockVoters)
-	if err != nil {
-		return action.Person{}, err
-	}
-	if err := verbs.MayAct(row, who); err != nil {
-		return action.Person{}, err
-	}
-	return who, nil
+	return tables.Actor(t, row, id)
 }

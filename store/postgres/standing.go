@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -9,23 +8,13 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-// Cover approves a pending row by a standing grant.
-func (s *Store) Cover(ctx context.Context, id, grant string) (action.Action, error) {
-	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		row, err := t.lock(id)
-		if err != nil {
-			return action.Action{}, err
-		}
-		c, err := tables.Cover(s.standingGrants, t, row, grant)
-		if err != nil {
-			return verbs.Visible(row, err), err
-		}
-		if _, err := t.exec("INSERT INTO standing_cover (action_id, tenant, grant_id, amount, at) VALUES ($1, $2, $3, $4, $5)",
-			row.ID, row.Tenant, c.Grant, c.Amount, t.now()); err != nil {
-			return row, fmt.Errorf("cover action: %w", err)
-		}
-		return t.carry(row, c.Move)
-	})
+// KeepCover writes that a standing grant covers a row.
+func (t *tx) KeepCover(row action.Action, grant string, amount int64) error {
+	if _, err := t.exec("INSERT INTO standing_cover (action_id, tenant, grant_id, amount, at) VALUES ($1, $2, $3, $4, $5)",
+		row.ID, row.Tenant, grant, amount, t.now()); err != nil {
+		return fmt.Errorf("cover action: %w", err)
+	}
+	return nil
 }
 
 // backed checks who or what allowed a row: its votes with the accounts as

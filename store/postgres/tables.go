@@ -17,6 +17,7 @@ type (
 	standingGrants = tables.Grants
 	policyBook     = tables.Policies
 	followers      = tables.Followers
+	people         = tables.People
 )
 
 // database is this store as package tables sees it.
@@ -28,6 +29,10 @@ func (d database) Read(ctx context.Context, fn func(tables.Reader) error) error 
 
 func (d database) Write(ctx context.Context, wait bool, fn func(tables.Tx) error) error {
 	return d.write(ctx, wait, func(t *tx) error { return fn(t) })
+}
+
+func (d database) Change(ctx context.Context, fn func(tables.Rows) (action.Action, error)) (action.Action, error) {
+	return d.change(ctx, syncFull, func(t *tx) (action.Action, error) { return fn(t) })
 }
 
 func (c *conn) Query(row func(tables.Row) error, sql string, args ...any) error {
@@ -69,6 +74,10 @@ func (t *tx) PolicyVersion(tenant, tool string) (version string, err error) {
 	err = t.run(versionStep(tenant, tool, &version))
 	return version, err
 }
+
+func (t *tx) Row(id string) (action.Action, error) { return t.lock(id) }
+
+func (t *tx) Carry(row action.Action, m verbs.Move) (action.Action, error) { return t.carry(row, m) }
 
 func (c *cursor) Text() string         { return c.text() }
 func (c *cursor) Int() int64           { return c.int() }

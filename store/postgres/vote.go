@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -14,88 +13,24 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-// Vote adds one vote and moves the row when the votes are enough or one
-// rejects.
-func (s *Store) Vote(ctx context.Context, v action.Vote) (action.Action, error) {
-	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		row, err := t.lock(v.ActionID)
-		if err != nil {
-			return action.Action{}, err
-		}
-		who, err := person(t.conn, v.Voter, t.now(), lockVoters)
-		if err != nil {
-			return action.Action{}, err
-		}
-		v := v
-		v.At = t.now()
-		if err := t.admit(row, v, who); err != nil {
-			return verbs.Visible(row, err), err
-		}
-		v.For = approval.StandsFor(*row.Terms, approval.ProposerOf(row), who)
-		if err := t.insertVote(row, v, who); err != nil {
-			return verbs.Visible(row, err), err
-		}
-		return t.count(row, v)
-	})
-}
-
-// admit checks a vote before it is kept.
-func (t *tx) admit(row action.Action, v action.Vote, who action.Person) error {
-	if err := verbs.Admit(row, v, who, t.now()); err != nil {
-		return err
+// KeepVote writes a vote on a row.
+func (t *tx) KeepVote(row action.Action, v action.Vote) error {
+	_, err := t.exec("INSERT INTO vote ("+tables.VoteColumns+", approve, tenant, action_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+		append(tables.VoteValues(v), v.Approve, row.Tenant, v.ActionID)...)
+	// The key is the second line: one vote of one person, however two came here.
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == uniqueViolation && refused.ConstraintName == "vote_pkey" {
+		return action.ErrVoted
 	}
-	void, err := verbs.ByOldWay(v, t.passkey)
 	if err != nil {
-		return err
-	}
-	if void {
-		return action.ErrPasskey
-	}
-	n, err := t.number("SELECT count(*) FROM vote WHERE action_id = $1 AND voter = $2", v.ActionID, v.Voter)
-	if err == nil && n > 0 {
-		err = action.ErrVoted
-	}
-	return err
-}
-
-func (t *tx) passkey(account string, at time.Time) (bool, error) {
-	return tables.HasPasskey(t, account, at)
-}
-
-func (t *tx) insertVote(row action.Action, v action.Vote, who action.Person) error {
-	envelope := v.Envelope
-	if envelope == nil {
-		envelope = []byte{}
-	}
-	if _, err := t.exec(`INSERT INTO vote (tenant, action_id, voter, approve, reason, digest, nonce, method, envelope, at, login, login_at, behalf)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		row.Tenant, v.ActionID, v.Voter, v.Approve, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At, v.Login, v.LoginAt, verbs.ListText(v.For)); err != nil {
-		// The key is the second line: one vote of one person, however two came here.
-		var refused *pgconn.PgError
-		if errors.As(err, &refused) && refused.Code == uniqueViolation && refused.ConstraintName == "vote_pkey" {
-			return action.ErrVoted
-		}
 		return fmt.Errorf("insert vote: %w", err)
 	}
-	by, err := inviters(t.conn, v.Voter)
-	if err != nil {
-		return err
-	}
-	return t.record(verbs.VoteRecord(row, v, verbs.Ties(row, who, by)))
+	return nil
 }
 
-// count moves the row when the vote decides.
-func (t *tx) count(row action.Action, v action.Vote) (action.Action, error) {
-	standing, err := t.tally(row, "")
-	if err != nil {
-		return row, err
-	}
-	m, decided := verbs.Count(row, v, standing, t.now())
-	if !decided {
-		return row, nil
-	}
-	return t.carry(row, m)
-}
+// Tally is for a vote that comes: whether the row may run is asked again when
+// it does.
+func (t *tx) Tally(row action.Action) (approval.Standing, error) { return t.tally(row, "") }
 
 // lockVoters keeps accounts as they are until the transaction has ended.
 const lockVoters = " FOR SHARE"
@@ -117,6 +52,10 @@ func (t *tx) tally(row action.Action, lock string) (approval.Standing, error) {
 	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now(), "") }, t.passkey)
 }
 
+func (t *tx) passkey(account string, at time.Time) (bool, error) {
+	return tables.HasPasskey(t, account, at)
+}
+
 func votesOf(c *conn, id string) ([]action.Vote, error) {
 	var out []action.Vote
 	err := c.run(votesStep(id, &out))
@@ -125,16 +64,9 @@ func votesOf(c *conn, id string) ([]action.Vote, error) {
 
 func votesStep(id string, out *[]action.Vote) step {
 	return ask(func(cur *cursor) error {
-		v := action.Vote{ActionID: cur.text(), Voter: cur.text(), Approve: cur.bool(), Reason: cur.text(),
-			Digest: cur.digest(), Nonce: cur.text(), Method: cur.text(), Envelope: cur.blob(), At: cur.time(), Login: cur.blob(), LoginAt: cur.time()}
-		if err := verbs.ParseList(cur.text(), &v.For); err != nil {
-			return err
-		}
-		if len(v.Envelope) == 0 {
-			v.Envelope = nil
-		}
+		approve := cur.bool()
+		v, err := tables.VoteOf(cur, id, approve)
 		*out = append(*out, v)
-		return nil
-	}, `SELECT action_id, voter, approve, reason, digest, nonce, method, envelope, at, login, login_at, behalf FROM vote WHERE action_id = $1
-		ORDER BY seq`, id)
+		return err
+	}, "SELECT approve, "+tables.VoteColumns+" FROM vote WHERE action_id = $1 ORDER BY seq", id)
 }

@@ -53,6 +53,7 @@ type Store struct {
 	standingGrants
 	policyBook
 	followers
+	people
 
 	opt     Options
 	path    string
@@ -107,7 +108,7 @@ func Open(path string, opt Options) (*Store, error) {
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
 	db := database{s}
 	s.book, s.standingGrants = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "rowid")
-	s.policyBook, s.followers = tables.NewPolicies(db), tables.NewFollowers(db)
+	s.policyBook, s.followers, s.people = tables.NewPolicies(db), tables.NewFollowers(db), tables.NewPeople(db)
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}

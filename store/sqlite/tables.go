@@ -18,6 +18,7 @@ type (
 	standingGrants = tables.Grants
 	policyBook     = tables.Policies
 	followers      = tables.Followers
+	people         = tables.People
 )
 
 // database is this store as package tables sees it.
@@ -33,6 +34,10 @@ func (d database) Write(ctx context.Context, wait bool, fn func(tables.Tx) error
 		level = syncFull
 	}
 	return d.write(ctx, level, func(t *tx) error { return fn(t) })
+}
+
+func (d database) Change(ctx context.Context, fn func(tables.Rows) (action.Action, error)) (action.Action, error) {
+	return d.change(ctx, syncFull, func(t *tx) (action.Action, error) { return fn(t) })
 }
 
 // numbered writes the parameters of a statement as SQLite numbers them: $1 would
@@ -70,6 +75,10 @@ func (t *tx) Person(id string) (action.Person, error) { return person(t.conn, id
 func (t *tx) Inviters(id string) ([]action.Person, error) { return inviters(t.conn, id) }
 
 func (t *tx) PolicyVersion(tenant, tool string) (string, error) { return t.policyVersion(tenant, tool) }
+
+func (t *tx) Row(id string) (action.Action, error) { return t.store.load(t.conn, id) }
+
+func (t *tx) Carry(row action.Action, m verbs.Move) (action.Action, error) { return t.carry(row, m) }
 
 func (c *cursor) Text() string         { return c.text() }
 func (c *cursor) Int() int64           { return c.int() }

@@ -1,7 +1,7 @@
 package tables
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -9,30 +9,39 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-// Covering is how a standing grant approves a row in the place of votes.
-type Covering struct {
-	verbs.Move
-	Grant  string
-	Amount int64 // what the row will spend of the grant
+// Cover approves a pending row by a standing grant of its tenant.
+func (s Grants) Cover(ctx context.Context, id, grant string) (action.Action, error) {
+	return s.db.Change(ctx, func(t Rows) (action.Action, error) {
+		row, err := t.Row(id)
+		if err != nil {
+			return action.Action{}, err
+		}
+		m, err := s.cover(t, row, grant)
+		if err != nil {
+			return verbs.Visible(row, err), err
+		}
+		return t.Carry(row, m)
+	})
 }
 
-// Cover says how a standing grant of its tenant approves a row, which the
-// store holds. The grant is held then too.
-func Cover(s Grants, t Tx, row action.Action, grant string) (Covering, error) {
+func (s Grants) cover(t Rows, row action.Action, grant string) (verbs.Move, error) {
 	g, err := s.held(t, "WHERE g.tenant = $1 AND g.id = $2", row.Tenant, grant)
 	if err != nil {
-		return Covering{}, err
+		return verbs.Move{}, err
 	}
 	votes, err := s.tally(t, g)
 	if err != nil {
-		return Covering{}, err
+		return verbs.Move{}, err
 	}
 	taken, err := withCovered(t, g)
 	if err != nil {
-		return Covering{}, err
+		return verbs.Move{}, err
 	}
 	m, amount, err := verbs.Cover(row, taken, votes, t.Now())
-	return Covering{Move: m, Grant: g.ID, Amount: amount}, err
+	if err == nil {
+		err = t.KeepCover(row, g.ID, amount)
+	}
+	return m, err
 }
 
 // withCovered adds to a grant what the rows that it has approved, and that
@@ -64,10 +73,11 @@ func Backing(s Grants, t Tx, row action.Action, again bool) (*action.StandingGra
 	if row.Terms == nil {
 		return nil, nil
 	}
-	g, err := s.held(t, "WHERE g.id = (SELECT c.grant_id FROM standing_cover c WHERE c.action_id = $1)", row.ID)
-	if errors.Is(err, action.ErrNotFound) {
-		return nil, nil
+	found, err := s.list(t, "WHERE g.id = (SELECT c.grant_id FROM standing_cover c WHERE c.action_id = $1)", row.ID)
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
+	g, err := s.held(t, "WHERE g.id = $1", found[0].ID) // as it is now that nobody else uses it
 	if err != nil {
 		return nil, err
 	}

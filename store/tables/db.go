@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
@@ -18,6 +19,9 @@ type DB interface {
 	// Write runs fn in a transaction, perhaps more than once, and commits
 	// unless it fails. Where wait is false the disk is not awaited.
 	Write(ctx context.Context, wait bool, fn func(Tx) error) error
+	// Change is Write, awaited, for what moves one action. The row comes beside
+	// a refusal, never beside a failure.
+	Change(ctx context.Context, fn func(Rows) (action.Action, error)) (action.Action, error)
 	// Now is the time as the store sees it.
 	Now(ctx context.Context) (time.Time, error)
 }
@@ -58,6 +62,21 @@ type Tx interface {
 	// PolicyVersion is the version of the rules for a tool that is in force;
 	// "" where no policy was ever set.
 	PolicyVersion(tenant, tool string) (string, error)
+}
+
+// Rows is an open transaction that moves an action.
+type Rows interface {
+	Tx
+	// Row is an action by its id, held, or action.ErrNotFound.
+	Row(id string) (action.Action, error)
+	// Carry moves a row and writes the record of it.
+	Carry(row action.Action, m verbs.Move) (action.Action, error)
+	// Tally counts the votes on a row with the accounts as they are now.
+	Tally(row action.Action) (approval.Standing, error)
+	// KeepVote writes a vote on a row.
+	KeepVote(row action.Action, v action.Vote) error
+	// KeepCover writes that a standing grant covers a row, for an amount.
+	KeepCover(row action.Action, grant string, amount int64) error
 }
 
 // Row gives the columns of one row from left to right. NULL is the zero value.

@@ -109,18 +109,13 @@ func sign(t Tx, g action.StandingGrant, source action.Action, v action.Vote, eve
 	if err := verbs.AdmitStanding(g, v, who, t.Now()); err != nil {
 		return err
 	}
-	if err := newVote(t, v); err != nil {
+	if err := newVote(t, v, "SELECT count(*) FROM standing_vote WHERE grant_id = $1 AND voter = $2"); err != nil {
 		return err
 	}
 	row := approval.Ballot(g)
 	v.For = approval.StandsFor(*row.Terms, approval.ProposerOf(row), who)
-	envelope := v.Envelope
-	if envelope == nil {
-		envelope = []byte{}
-	}
-	if _, err := t.Exec(`INSERT INTO standing_vote (grant_id, voter, reason, digest, nonce, method, envelope, at, login, login_at, behalf)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		g.ID, v.Voter, v.Reason, v.Digest, v.Nonce, v.Method, envelope, v.At, v.Login, v.LoginAt, verbs.ListText(v.For)); err != nil {
+	if _, err := t.Exec("INSERT INTO standing_vote ("+VoteColumns+", grant_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+		append(VoteValues(v), g.ID)...); err != nil {
 		return fmt.Errorf("insert vote: %w", err)
 	}
 	by, err := t.Inviters(v.Voter)
@@ -128,22 +123,6 @@ func sign(t Tx, g action.StandingGrant, source action.Action, v action.Vote, eve
 		return err
 	}
 	return t.Record(verbs.StandingRecord(event, g, source, v, verbs.Ties(source, who, by)))
-}
-
-// newVote refuses a vote for a grant that counts for nothing, or comes again.
-func newVote(t Tx, v action.Vote) error {
-	void, err := verbs.ByOldWay(v, hasPasskey(t))
-	if err != nil {
-		return err
-	}
-	if void {
-		return action.ErrPasskey
-	}
-	n, err := number(t, "SELECT count(*) FROM standing_vote WHERE grant_id = $1 AND voter = $2", v.ActionID, v.Voter)
-	if err == nil && n > 0 {
-		err = action.ErrVoted
-	}
-	return err
 }
 
 // RevokeGrant ends a standing grant. Once it has returned, no run begins
@@ -290,16 +269,9 @@ func (s Grants) openScope(g *action.StandingGrant, sealed *[]byte) error {
 func (s Grants) votes(c Reader, id string) ([]action.Vote, error) {
 	var out []action.Vote
 	err := c.Query(func(cur Row) error {
-		v := action.Vote{ActionID: cur.Text(), Voter: cur.Text(), Approve: true, Reason: cur.Text(), Digest: cur.Digest(), Nonce: cur.Text(),
-			Method: cur.Text(), Envelope: cur.Blob(), At: cur.Time(), Login: cur.Blob(), LoginAt: cur.Time()}
-		if len(v.Envelope) == 0 {
-			v.Envelope = nil
-		}
-		if err := verbs.ParseList(cur.Text(), &v.For); err != nil {
-			return err
-		}
+		v, err := VoteOf(cur, id, true)
 		out = append(out, v)
-		return nil
-	}, "SELECT grant_id, voter, reason, digest, nonce, method, envelope, at, login, login_at, behalf FROM standing_vote WHERE grant_id = $1 ORDER BY "+s.arrival, id)
+		return err
+	}, "SELECT "+VoteColumns+" FROM standing_vote WHERE grant_id = $1 ORDER BY "+s.arrival, id)
 	return out, err
 }
