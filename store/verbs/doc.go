@@ -1,6 +1,8 @@
 // Package verbs is what every store must hold to, without a database: which
 // rows may be made, which edge a verb takes, who may take it, what must be
-// true at the commit point, and what the record of it says.
+// true at the commit point, what the record of it says, and what a check of a
+// whole store finds wrong ([Report]). What stores do alike with their tables
+// stands in package tables.
 //
 // In: rows, people and times as a store read them inside its transaction.
 // Out: the row as it is to be written and the record that goes with it
