@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -65,45 +64,4 @@ func (t *tx) settleLimits(a action.Action) []step {
 			UPDATE budget b SET reserved = b.reserved - m.amount, posted = b.posted + $4::bigint * m.amount
 			FROM moved m WHERE b.seq = m.budget`, string(state), t.now(), a.ID, counts),
 	}
-}
-
-// Budgets lists windows of limits.
-func (s *Store) Budgets(ctx context.Context, f action.BudgetFilter) (out []action.Budget, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		var w where
-		w.equal("tenant", f.Tenant)
-		w.equal("name", f.Name)
-		w.equal("scope", f.Scope)
-		if !f.Past {
-			now, err := s.peekClock(c)
-			if err != nil {
-				return err
-			}
-			w.add("ends > ", now)
-		}
-		most := w.arg(limit(f.Limit))
-		return c.query(func(cur *cursor) error {
-			out = append(out, action.Budget{Tenant: cur.text(), Name: cur.text(), Window: action.Window(cur.text()),
-				Scope: cur.text(), Currency: cur.text(), Start: cur.time(), End: cur.time(), Most: cur.int(),
-				Reserved: cur.int(), Posted: cur.int()})
-			return nil
-		}, `SELECT tenant, name, span, scope, currency, starts, ends, most, reserved, posted FROM budget `+w.sql()+
-			" ORDER BY ends DESC, name, scope, currency LIMIT "+most, w.args...)
-	})
-	return out, err
-}
-
-// Reservations lists what an action took from limits.
-func (s *Store) Reservations(ctx context.Context, tenant, id string) (out []action.Reservation, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		return c.query(func(cur *cursor) error {
-			out = append(out, action.Reservation{Limit: action.Limit{Name: cur.text(), Window: action.Window(cur.text()),
-				Scope: cur.text(), Currency: cur.text(), Most: cur.int(), Amount: cur.int()}, Start: cur.time(),
-				State: action.ReservationState(cur.text()), At: cur.time()})
-			return nil
-		}, `SELECT b.name, b.span, b.scope, b.currency, b.most, r.amount, b.starts, r.state, r.at
-			FROM reservation r JOIN budget b ON b.seq = r.budget WHERE r.action_id = $1 AND r.tenant = $2
-			ORDER BY b.name, b.scope, b.currency`, id, tenant)
-	})
-	return out, err
 }

@@ -63,6 +63,7 @@ type Store struct {
 	policyBook
 	followers
 	people
+	limits
 
 	opt     Options
 	log     *slog.Logger
@@ -121,8 +122,8 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
 	db := database{s}
-	s.book, s.standingGrants = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "seq")
-	s.policyBook, s.followers, s.people = tables.NewPolicies(db), tables.NewFollowers(db), tables.NewPeople(db)
+	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db), tables.NewGrants(db, opt.Sealer, "seq")
+	s.policyBook, s.limits, s.followers = tables.NewPolicies(db), tables.NewLimits(db), tables.NewFollowers(db)
 	if s.log == nil {
 		s.log = slog.Default()
 	}

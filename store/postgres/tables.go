@@ -18,6 +18,7 @@ type (
 	policyBook     = tables.Policies
 	followers      = tables.Followers
 	people         = tables.People
+	limits         = tables.Limits
 )
 
 // database is this store as package tables sees it.

@@ -54,6 +54,7 @@ type Store struct {
 	policyBook
 	followers
 	people
+	limits
 
 	opt     Options
 	path    string
@@ -107,8 +108,8 @@ func Open(path string, opt Options) (*Store, error) {
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
 	db := database{s}
-	s.book, s.standingGrants = tables.NewBook(db), tables.NewGrants(db, opt.Sealer, "rowid")
-	s.policyBook, s.followers, s.people = tables.NewPolicies(db), tables.NewFollowers(db), tables.NewPeople(db)
+	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db), tables.NewGrants(db, opt.Sealer, "rowid")
+	s.policyBook, s.limits, s.followers = tables.NewPolicies(db), tables.NewLimits(db), tables.NewFollowers(db)
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())
 	}

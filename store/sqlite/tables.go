@@ -19,6 +19,7 @@ type (
 	policyBook     = tables.Policies
 	followers      = tables.Followers
 	people         = tables.People
+	limits         = tables.Limits
 )
 
 // database is this store as package tables sees it.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
@@ -151,44 +149,23 @@ func (s Grants) RevokeGrant(ctx context.Context, tenant, id, account string) (ac
 	})
 }
 
-// The most grants that one page of a listing has.
-const (
-	defaultGrants = 100
-	maxGrants     = 1000
-)
-
 // Grants lists standing grants, newest first.
 func (s Grants) Grants(ctx context.Context, f action.StandingFilter) ([]action.StandingGrant, error) {
-	var where []string
-	var args []any
-	add := func(condition string, value any) {
-		args = append(args, value)
-		where = append(where, strings.ReplaceAll(condition, "$", "$"+strconv.Itoa(len(args))))
-	}
-	for _, c := range []struct{ condition, value string }{{"g.tenant = $", f.Tenant}, {"g.principal = $", f.Principal}, {"g.agent = $", f.Agent},
-		{"g.tool = $", f.Tool}, {"g.seq < (SELECT b.seq FROM standing_grant b WHERE b.id = $)", f.Before}} {
-		if c.value != "" {
-			add(c.condition, c.value)
-		}
-	}
+	var w filter
+	w.equal("g.tenant = $", f.Tenant)
+	w.equal("g.principal = $", f.Principal)
+	w.equal("g.agent = $", f.Agent)
+	w.equal("g.tool = $", f.Tool)
+	w.equal("g.seq < (SELECT b.seq FROM standing_grant b WHERE b.id = $)", f.Before)
 	if f.Usable {
 		now, err := s.db.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
-		add("g.revoked_at IS NULL AND g.uses < g.max_uses AND g.expires_at > $", now)
+		w.add("g.revoked_at IS NULL AND g.uses < g.max_uses AND g.expires_at > $", now)
 	}
-	most := f.Limit
-	if most <= 0 {
-		most = defaultGrants
-	}
-	sql := " ORDER BY g.seq DESC LIMIT $" + strconv.Itoa(len(args)+1)
-	if len(where) > 0 {
-		sql = "WHERE " + strings.Join(where, " AND ") + sql
-	}
-	return many(ctx, s.db, func(c Reader) ([]action.StandingGrant, error) {
-		return s.list(c, sql, append(args, min(most, maxGrants))...)
-	})
+	sql, args := w.page("ORDER BY g.seq DESC", f.Limit)
+	return many(ctx, s.db, func(c Reader) ([]action.StandingGrant, error) { return s.list(c, sql, args...) })
 }
 
 // GrantVotes returns the signatures of a standing grant in the order of their
