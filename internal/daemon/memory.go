@@ -12,6 +12,10 @@ import (
 // needs comes back as it is used, and without this the garbage of a busy moment
 // stays for minutes once there is little to do.
 const (
+	// trimmed is how long after a start the pages of the program's file are given
+	// back that only it read: under load they would stay until the collection
+	// after it, beside those that calls need.
+	trimmed    = 250 * time.Millisecond
 	firstGiven = 500 * time.Millisecond
 	lastGiven  = 64 * time.Second
 	// regrown is how long after a collection pages are given back. It shrinks the
@@ -39,31 +43,44 @@ func (d *Daemon) giveBack() {
 	})
 }
 
-// settle collects and then gives, soon after each start and then ever more
+// settle gives soon after each start, then collects and gives, ever more
 // rarely, until giving fails or the end.
 func settle(end, stirred <-chan struct{}, collect func(), give func() bool) {
-	next, collected := firstGiven, false
-	wait := time.NewTimer(next)
+	next, turn := firstGiven, trimming
+	wait := time.NewTimer(trimmed)
 	defer wait.Stop()
 	for {
 		select {
 		case <-end:
 			return
 		case <-stirred:
-			next, collected = firstGiven, false
-			wait.Reset(next)
+			next, turn = firstGiven, trimming
+			wait.Reset(trimmed)
 			continue
 		case <-wait.C:
 		}
-		if collected = !collected; collected {
+		if turn == collecting {
 			collect()
+			turn = giving
 			wait.Reset(regrown)
 			continue
 		}
 		if !give() {
 			return
 		}
-		next = min(2*next, lastGiven)
+		if turn == trimming {
+			turn = collecting
+			wait.Reset(next - trimmed)
+			continue
+		}
+		next, turn = min(2*next, lastGiven), collecting
 		wait.Reset(next)
 	}
 }
+
+// What settle does next.
+const (
+	trimming = iota
+	collecting
+	giving
+)
