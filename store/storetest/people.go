@@ -138,6 +138,28 @@ func testPeople(t *testing.T, open Open) {
 			b.refused(book.SetActive(ctx, ann, true, opal), auth.ErrNotManager)
 			b.recorded(audit.AccountEnabled, opal)
 		},
+		"no login outlives the moment in which its account was shut out": func(b *bench) {
+			for round := range 10 {
+				b.must(b.register().SetActive(b.Context(), ann, true, opal))
+				logins := make([]auth.Login, 5)
+				errs := together(len(logins)+1, func(i int) error {
+					ctx := context.WithoutCancel(b.Context())
+					if i == len(logins) {
+						return b.register().SetActive(ctx, ann, false, opal)
+					}
+					now := b.clock.read()
+					logins[i] = auth.Login{Token: canon.Sum(fmt.Append(nil, round, " login ", i)), AccountID: ann, CreatedAt: now,
+						ExpiresAt: now.Add(time.Hour), IdleUntil: now.Add(time.Hour), Method: "password", ProvedAt: now}
+					return b.register().AddLogin(ctx, logins[i])
+				})
+				b.won(errs, auth.ErrNoAccount)
+				for _, l := range logins {
+					if _, err := b.register().Login(b.Context(), l.Token); !errors.Is(err, auth.ErrNoLogin) {
+						b.Fatalf("round %d: a login is left: %v", round, err)
+					}
+				}
+			}
+		},
 		"two operators cannot shut each other out": func(b *bench) {
 			book := b.register()
 			b.must(book.SetGroups(b.Context(), ann, []string{"operator"}, opal))

@@ -10,11 +10,15 @@ import (
 )
 
 // AddLogin adds a login of an active account and forgets those that expired
-// before it.
+// before it. Whoever shuts the account out waits for it, and it for them: no
+// login is left that nobody has ended.
 func (b Book) AddLogin(ctx context.Context, l auth.Login) error {
 	return b.change(ctx, func(t Tx) error {
 		if _, err := t.Exec("DELETE FROM login WHERE expires_at < $1", l.CreatedAt); err != nil {
 			return fmt.Errorf("forget logins: %w", err)
+		}
+		if err := t.Share("SELECT 1 FROM account WHERE id = $1", l.AccountID); err != nil {
+			return err
 		}
 		n, err := t.Exec(`INSERT INTO login (token, account_id, created_at, expires_at, idle_until, method, proved_at)
 			SELECT $1, id, $2, $3, $4, $5, $6 FROM account WHERE id = $7 AND active`,
