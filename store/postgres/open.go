@@ -122,7 +122,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 func newStore(opt Options) *Store {
 	s := &Store{opt: opt, log: opt.Log, process: rand.Text()}
 	db := database{s}
-	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db), tables.NewGrants(db, opt.Sealer, "seq")
+	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db, arrival), tables.NewGrants(db, opt.Sealer, arrival)
 	s.policyBook, s.limits, s.followers = tables.NewPolicies(db), tables.NewLimits(db), tables.NewFollowers(db)
 	if s.log == nil {
 		s.log = slog.Default()

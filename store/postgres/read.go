@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 )
 
 // The most rows that one page of a listing has.
@@ -167,7 +168,7 @@ func within(c *conn, w *where, f action.Filter) error {
 		if b.at.IsZero() {
 			continue
 		}
-		first, err := firstSince(c, b.at.Add(b.slack))
+		first, err := tables.FirstSince(c, b.at.Add(b.slack))
 		if err != nil {
 			return err
 		}
@@ -175,41 +176,6 @@ func within(c *conn, w *where, f action.Filter) error {
 		w.add(b.numbered, first)
 	}
 	return nil
-}
-
-// firstSince is the number of a row beside which those that were created at a
-// time or later begin, or one beyond the last.
-func firstSince(c *conn, at time.Time) (int64, error) {
-	high, err := c.number("SELECT coalesce(max(seq), 0) + 1 FROM action")
-	for low := int64(0); err == nil && low < high; {
-		middle, seq, created := low+(high-low)/2, int64(0), time.Time{}
-		if _, err = c.one(func(cur *cursor) error { seq, created = cur.int(), cur.time(); return nil },
-			"SELECT seq, created_at FROM action WHERE seq >= $1 ORDER BY seq LIMIT 1", middle); err != nil {
-			break
-		}
-		if seq == 0 || !created.Before(at) {
-			high = middle
-		} else {
-			low = seq + 1
-		}
-	}
-	return high, err
-}
-
-// Votes returns the votes on a row in the order of their arrival.
-func (s *Store) Votes(ctx context.Context, tenant, id string) (out []action.Vote, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		n, err := c.number("SELECT count(*) FROM action WHERE tenant = $1 AND id = $2", tenant, id)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return action.ErrNotFound
-		}
-		out, err = votesOf(c, id)
-		return err
-	})
-	return out, err
 }
 
 // Person returns an account as far as votes care. One of another tenant is

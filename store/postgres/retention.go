@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) ForgetPayloads(ctx context.Context, keep action.Retention) (out 
 			out.Actions, out.Records, out.Before[class], more = out.Actions+b.actions, out.Records+b.records, b.before, b.more
 		}
 	}
-	return out, s.read(ctx, func(c *conn) error { return c.held(&out) })
+	return out, s.read(ctx, func(c *conn) error { return tables.Held(c, &out, sealPlace().Row) })
 }
 
 // noRight is the code of a statement that the role may not make.
@@ -181,19 +182,4 @@ func (t *tx) forgetRecords(b *forgetting) error {
 		return fmt.Errorf("forget salts: %w", err)
 	}
 	return nil
-}
-
-// held adds what is not to be forgotten yet.
-func (c *conn) held(out *action.Forgotten) error {
-	out.Held = []action.HeldPayload{{ID: sealPlace().Row}}
-	if err := c.query(func(cur *cursor) error {
-		out.Held = append(out.Held, action.HeldPayload{Tenant: cur.text(), ID: cur.text(), Class: action.Class(cur.int()), CreatedAt: cur.time()})
-		return nil
-	}, "SELECT a.tenant, a.id, h.class::bigint, a.created_at FROM held h JOIN action a ON a.seq = h.action_seq ORDER BY h.action_seq"); err != nil {
-		return err
-	}
-	shelved := time.Time{}
-	_, err := c.one(func(cur *cursor) error { shelved = cur.time(); return nil }, "SELECT at FROM schema_version WHERE name = 'retention'")
-	out.Old = err == nil && !shelved.IsZero() && verbs.OldForgotten(out.Before, shelved)
-	return err
 }

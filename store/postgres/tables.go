@@ -21,6 +21,9 @@ type (
 	limits         = tables.Limits
 )
 
+// arrival counts the rows of a table as they come.
+const arrival = "seq"
+
 // database is this store as package tables sees it.
 type database struct{ *Store }
 

@@ -56,17 +56,11 @@ func (t *tx) passkey(account string, at time.Time) (bool, error) {
 	return tables.HasPasskey(t, account, at)
 }
 
-func votesOf(c *conn, id string) ([]action.Vote, error) {
-	var out []action.Vote
-	err := c.run(votesStep(id, &out))
-	return out, err
-}
-
 func votesStep(id string, out *[]action.Vote) step {
 	return ask(func(cur *cursor) error {
 		approve := cur.bool()
 		v, err := tables.VoteOf(cur, id, approve)
 		*out = append(*out, v)
 		return err
-	}, "SELECT approve, "+tables.VoteColumns+" FROM vote WHERE action_id = $1 ORDER BY seq", id)
+	}, "SELECT approve, "+tables.VoteColumns+" FROM vote WHERE action_id = $1 ORDER BY "+arrival, id)
 }

@@ -108,7 +108,7 @@ func Open(path string, opt Options) (*Store, error) {
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
 		line: newLine(), readers: make(chan *conn, opt.Readers)}
 	db := database{s}
-	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db), tables.NewGrants(db, opt.Sealer, "rowid")
+	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db, arrival), tables.NewGrants(db, opt.Sealer, arrival)
 	s.policyBook, s.limits, s.followers = tables.NewPolicies(db), tables.NewLimits(db), tables.NewFollowers(db)
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.release())

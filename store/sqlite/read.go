@@ -10,6 +10,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 )
 
 // The most rows that one page of a listing has.
@@ -140,32 +141,13 @@ func within(c *conn, w *where, f action.Filter) error {
 		if b.at.IsZero() {
 			continue
 		}
-		first, err := firstSince(c, b.at)
+		first, err := tables.FirstSince(c, b.at)
 		if err != nil {
 			return err
 		}
 		w.add(b.condition, first)
 	}
 	return nil
-}
-
-// firstSince is the number of the first row that was created at a time or
-// later, or one beyond the last.
-func firstSince(c *conn, at time.Time) (int64, error) {
-	high, err := c.number("SELECT coalesce(max(seq), 0) + 1 FROM action")
-	for low := int64(0); err == nil && low < high; {
-		middle, seq, created := low+(high-low)/2, int64(0), time.Time{}
-		if _, err = c.one(func(cur *cursor) error { seq, created = cur.int(), cur.time(); return nil },
-			"SELECT seq, created_at FROM action WHERE seq >= ? ORDER BY seq LIMIT 1", middle); err != nil {
-			break
-		}
-		if seq == 0 || !created.Before(at) {
-			high = middle
-		} else {
-			low = seq + 1
-		}
-	}
-	return high, err
 }
 
 // actionsSQL selects rows by a filter, beside what bounds their times.
@@ -197,22 +179,6 @@ func actionsSQL(f action.Filter, w where) (sql string, args []any) {
 	w.add("v.voter = ?", f.Voter) // the votes of one person are few beside all rows
 	return "WHERE a.seq IN (SELECT a.seq FROM vote v CROSS JOIN action a ON a.id = v.action_id " + w.sql() + newest + ")" + newest,
 		append(w.args, limit(f.Limit), limit(f.Limit))
-}
-
-// Votes returns the votes on a row in the order of their arrival.
-func (s *Store) Votes(ctx context.Context, tenant, id string) (out []action.Vote, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		n, err := c.number("SELECT count(*) FROM action WHERE tenant = ? AND id = ?", tenant, id)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return action.ErrNotFound
-		}
-		out, err = votesOf(c, id)
-		return err
-	})
-	return out, err
 }
 
 // Person returns an account as far as votes care. One of another tenant is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/tables"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -75,7 +76,7 @@ func (t *tx) unchallenged(row action.Action, first time.Time, alone bool) error 
 // overtaken reports whether something has begun on the targets of a row since
 // a time: with its own row since then, or by an attempt of its own.
 func (t *tx) overtaken(row action.Action, first time.Time) (meets bool, err error) {
-	since, err := firstSince(t.conn, first)
+	since, err := tables.FirstSince(t, first)
 	if err != nil {
 		return false, err
 	}

@@ -22,6 +22,9 @@ type (
 	limits         = tables.Limits
 )
 
+// arrival counts the rows of a table as they come.
+const arrival = "rowid"
+
 // database is this store as package tables sees it.
 type database struct{ *Store }
 

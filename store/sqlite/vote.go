@@ -31,20 +31,9 @@ func (t *tx) tally(row action.Action) (approval.Standing, error) {
 	if row.Terms == nil {
 		return approval.Waiting, nil
 	}
-	votes, err := votesOf(t.conn, row.ID)
+	votes, err := tables.VotesOf(t, row.ID, arrival)
 	if err != nil {
 		return approval.Waiting, err
 	}
 	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now) }, t.passkey)
-}
-
-func votesOf(c *conn, id string) ([]action.Vote, error) {
-	var out []action.Vote
-	err := c.query(func(cur *cursor) error {
-		approve := cur.bool()
-		v, err := tables.VoteOf(cur, id, approve)
-		out = append(out, v)
-		return err
-	}, "SELECT approve, "+tables.VoteColumns+" FROM vote WHERE action_id = ? ORDER BY rowid", id)
-	return out, err
 }

@@ -73,11 +73,12 @@ func Backing(s Grants, t Tx, row action.Action, again bool) (*action.StandingGra
 	if row.Terms == nil {
 		return nil, nil
 	}
-	found, err := s.list(t, "WHERE g.id = (SELECT c.grant_id FROM standing_cover c WHERE c.action_id = $1)", row.ID)
-	if err != nil || len(found) == 0 {
+	grant := ""
+	if err := t.Query(func(cur Row) error { grant = cur.Text(); return nil },
+		"SELECT grant_id FROM standing_cover WHERE action_id = $1", row.ID); err != nil || grant == "" {
 		return nil, err
 	}
-	g, err := s.held(t, "WHERE g.id = $1", found[0].ID) // as it is now that nobody else uses it
+	g, err := s.held(t, "WHERE g.id = $1", grant)
 	if err != nil {
 		return nil, err
 	}

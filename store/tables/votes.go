@@ -9,10 +9,14 @@ import (
 )
 
 // People is what people do to actions, for a store that embeds it.
-type People struct{ db DB }
+type People struct {
+	db      DB
+	arrival string
+}
 
-// NewPeople is what people do to the actions of a store.
-func NewPeople(db DB) People { return People{db} }
+// NewPeople is what people do to the actions of a store. arrival is the column
+// of vote that counts its rows as they come.
+func NewPeople(db DB, arrival string) People { return People{db, arrival} }
 
 // Vote adds one vote and moves the row when the votes are enough or one
 // rejects.
@@ -138,6 +142,18 @@ func VoteOf(cur Row, on string, approve bool) (action.Vote, error) {
 		v.Envelope = nil
 	}
 	return v, verbs.ParseList(cur.Text(), &v.For)
+}
+
+// VotesOf returns the votes on a row, which is there. arrival is as in
+// [NewPeople].
+func VotesOf(c Reader, id, arrival string) (out []action.Vote, err error) {
+	err = c.Query(func(cur Row) error {
+		approve := cur.Bool()
+		v, err := VoteOf(cur, id, approve)
+		out = append(out, v)
+		return err
+	}, "SELECT approve, "+VoteColumns+" FROM vote WHERE action_id = $1 ORDER BY "+arrival, id)
+	return out, err
 }
 
 // VoteValues are what is kept of a vote, in the order of VoteColumns.
