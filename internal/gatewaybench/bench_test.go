@@ -68,17 +68,37 @@ func measure(t *testing.T, subjects []subject) []figures {
 
 func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
-// report prints what each adds to the first, and as multiples of the second
-// and of the typed proxy, which is the last.
-func report(title string, list []figures) {
+// bars are what the gateway may add at most, as multiples of what a forwarder
+// and a typed proxy add.
+type bars struct{ forwarder, typed float64 }
+
+// report prints what each adds to the first, as multiples of the second, the
+// forwarder, and of the last, the typed proxy; and beside our bars what the
+// forwarder itself reaches.
+func report(title string, list []figures, b bars) {
 	direct, plain, typed := list[0], list[1], list[len(list)-1]
 	fmt.Printf("\n%s: %d calls each; direct p50 %.0f us, p99 %.0f us\n", title, rounds*perRound, us(direct.p50), us(direct.p99))
 	fmt.Printf("  %-34s %9s %10s %10s %9s %12s %9s\n", "added", "p50 us", "forwarder", "typed", "p99 us", "garbage KB", "cpu us")
+	var ours, theirs, most float64
 	for _, f := range list[1:] {
 		added := float64(f.p50 - direct.p50)
+		if f.name == subjectName {
+			ours, theirs, most = added/float64(plain.p50-direct.p50), added/float64(typed.p50-direct.p50), float64(plain.p50-direct.p50)/float64(typed.p50-direct.p50)
+		}
 		fmt.Printf("  %-34s %9.1f %9.2fx %9.2fx %9.0f %12.1f %9.1f\n", f.name, added/1000, added/float64(plain.p50-direct.p50),
 			added/float64(typed.p50-direct.p50), us(f.p99-direct.p99), f.garbage/1024, us(f.cpu))
 	}
+	fmt.Printf("  bars: %.2fx the %s, at most %.2fx: %s; %.2fx the typed proxy, at most %.2fx: %s (the %s itself: %.2fx)\n",
+		ours, plain.name, b.forwarder, met(ours <= b.forwarder), theirs, b.typed, met(theirs <= b.typed), plain.name, most)
+}
+
+const subjectName = "verbatim"
+
+func met(ok bool) string {
+	if ok {
+		return "met"
+	}
+	return "missed"
 }
 
 // nothing has allocated nothing and taken no time.
@@ -94,8 +114,8 @@ func lineSubject(t *testing.T, label, name, tool, era string) subject {
 func TestStdio(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
 		report("stdio between processes, "+era, measure(t, []subject{lineSubject(t, "direct", "server", "look", era),
-			lineSubject(t, "raw line forwarder", "forwarder", "look", era), lineSubject(t, "verbatim", "verbatim", "look", era),
-			lineSubject(t, "typed go-sdk proxy", "typed", "look", era)}))
+			lineSubject(t, "raw line forwarder", "forwarder", "look", era), lineSubject(t, subjectName, "verbatim", "look", era),
+			lineSubject(t, "typed go-sdk proxy", "typed", "look", era)}), bars{1.6, 0.35})
 	}
 }
 
@@ -111,7 +131,7 @@ func TestStdioInside(t *testing.T) {
 	for _, s := range [][2]string{{"direct", "server"}, {"raw line forwarder", "forwarder"}, {"verbatim", "verbatim"}, {"typed go-sdk proxy", "typed"}} {
 		list = append(list, subject{s[0], lineClient(t, inside(t, s[1]), "look", legacy), all, noTime})
 	}
-	report("stdio inside one process, "+legacy, measure(t, list))
+	report("stdio inside one process, "+legacy, measure(t, list), bars{1.6, 0.35})
 }
 
 func webSubject(t *testing.T, label, name, behind, tool, era string) subject {
@@ -124,8 +144,9 @@ func TestHTTP(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
 		_, behind := startedHTTP(t, "server", "")
 		report("HTTP between processes, "+era, measure(t, []subject{webSubject(t, "direct", "server", "", "look", era),
-			webSubject(t, "httputil.ReverseProxy", "forwarder", behind, "look", era), webSubject(t, "verbatim", "verbatim", behind, "look", era),
-			webSubject(t, "typed go-sdk proxy", "typed", behind, "look", era)}))
+			webSubject(t, "httputil.ReverseProxy", "forwarder", behind, "look", era), webSubject(t, "bare TCP forwarder", "wires", behind, "look", era),
+			webSubject(t, subjectName, "verbatim", behind, "look", era), webSubject(t, "typed go-sdk proxy, no sessions", "typedstateless", behind, "look", era),
+			webSubject(t, "typed go-sdk proxy", "typed", behind, "look", era)}), bars{2, 0.3})
 	}
 }
 

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	}
 	var err error
 	if kind == "http" {
-		err = serveHTTP(httpRoles[name], os.Getenv(behindVar), os.Stdout)
+		err = serveHTTP(name, os.Getenv(behindVar), os.Stdout)
 	} else {
 		err = stdioRoles[name](pipe{os.Stdin, os.Stdout}, func() pipe {
 			p, err := start("stdio:server", "")

@@ -171,7 +171,8 @@ func proxyServer(session *mcp.ClientSession) *mcp.Server {
 // it will listen.
 type handler func(host, behind string) (http.Handler, error)
 
-var httpRoles = map[string]handler{"server": webServer, "forwarder": reverse, "verbatim": webGateway, "typed": webTyped}
+var httpRoles = map[string]handler{"server": webServer, "forwarder": reverse, "verbatim": webGateway, "typed": webTyped,
+	"typedstateless": webTypedStateless}
 
 func webServer(string, string) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -233,12 +234,57 @@ func webTyped(_, behind string) (http.Handler, error) {
 	}), nil
 }
 
+// webTypedStateless is the same proxy as one would set it up who wants no
+// sessions: each request stands alone.
+func webTypedStateless(_, behind string) (http.Handler, error) {
+	ctx, cancel := context.WithTimeout(always, time.Minute)
+	defer cancel()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "p", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: behind, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := proxyServer(s)
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return out }, &mcp.StreamableHTTPOptions{JSONResponse: true, Stateless: true}), nil
+}
+
+// wires passes bytes on, both ways: what any process between two others costs.
+func wires(l net.Listener, behind string) error {
+	u, err := url.Parse(behind)
+	if err != nil {
+		return err
+	}
+	for {
+		near, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		far, err := net.Dial("tcp", u.Host)
+		if err != nil {
+			return err
+		}
+		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+			go func() {
+				_, _ = io.Copy(way[1], way[0])
+				way[1].Close()
+			}()
+		}
+	}
+}
+
 // serveHTTP listens and says where.
-func serveHTTP(h handler, behind string, say io.Writer) error {
+func serveHTTP(name, behind string, say io.Writer) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
+	if name == "wires" {
+		if _, err := io.WriteString(say, "http://"+l.Addr().String()+"/\n"); err != nil {
+			return err
+		}
+		return wires(l, behind)
+	}
+	h := httpRoles[name]
 	made, err := h(l.Addr().String(), behind)
 	if err != nil {
 		return err

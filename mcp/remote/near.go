@@ -157,9 +157,11 @@ func (n *near) send(request *http.Request, left func()) (response *http.Response
 	}
 	n.under.Add(1)
 	c.wrote = false
-	if err = c.SetDeadline(time.Now().Add(headerTime)); err != nil {
-		n.drop(c, func() bool { return true })
-		return nil, false, err
+	if _, bounded := ctx.Deadline(); !bounded { // else its end is soon enough, and costs no second timer
+		if err = c.SetDeadline(time.Now().Add(headerTime)); err != nil {
+			n.drop(c, func() bool { return true })
+			return nil, false, bare(err)
+		}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	if err = request.Write(c.out); err == nil {
@@ -210,6 +212,9 @@ func (n *near) read(ctx context.Context, c *nearConn, request *http.Request) (*h
 // patient ends the time for the headers. The body may take as long as its
 // request.
 func (c *nearConn) patient(ctx context.Context) error {
+	if _, bounded := ctx.Deadline(); bounded {
+		return nil
+	}
 	err := c.SetDeadline(time.Time{})
 	if err == nil { // the end of the context could have come first
 		err = ctx.Err()
