@@ -31,6 +31,12 @@ func (echo) Prompt(int) bool { return true }
 // BenchmarkRead is an allowed read without any transport: what the gateway
 // itself computes, with its store.
 func BenchmarkRead(b *testing.B) {
+	for _, era := range []string{legacy, modern} {
+		b.Run(era, func(b *testing.B) { benchmarkRead(b, era) })
+	}
+}
+
+func benchmarkRead(b *testing.B, era string) {
 	b.Setenv(dirVar, b.TempDir())
 	g, tools, err := newGate()
 	if err != nil {
@@ -48,7 +54,7 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	frame := []byte(callOf("look", legacy, "7"))
+	frame := []byte(callOf("look", era, "7"))
 	b.ReportAllocs()
 	for b.Loop() {
 		m, err := wire.Parse(append([]byte(nil), frame...), wire.Limits{})

@@ -96,6 +96,9 @@ func declaresTasks(m *wire.Message) bool {
 	if m.ProtocolVersion() == "" {
 		return false
 	}
+	if can := m.Capabilities(); can == nil || string(can) == "{}" { // as most say
+		return false
+	}
 	at := canon.JoinPointer("/params/_meta", "io.modelcontextprotocol/clientCapabilities") + "/extensions"
 	_, found, err := m.Member(canon.JoinPointer(at, TasksExtension))
 	return found && err == nil

@@ -3,6 +3,7 @@ package wire
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 )
@@ -57,6 +58,9 @@ func (m *Message) Meta(key string) (raw []byte, found bool, err error) {
 	if m.kind == KindResult {
 		return m.Member(canon.JoinPointer(at, key))
 	}
+	if !mayHold(m.meta.of(m.frame), key) {
+		return nil, false, nil
+	}
 	where, found, fault := child(m.frame, m.meta, key)
 	switch {
 	case fault != nil:
@@ -102,11 +106,14 @@ func (m *Message) WithoutOwnMeta() (*Message, error) {
 	if !ok || m.kind != KindResult && !m.meta.found() {
 		return m, nil
 	}
-	where, found, err := m.locate(at)
+	where, found, err := m.meta, true, (*Error)(nil) // of requests it is known, and there once
+	if m.kind == KindResult {
+		where, found, err = m.locate(at)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !found {
+	if !found || !mayHold(where.of(m.frame), MetaPrefix) {
 		return m, nil
 	}
 	var room [fewMembers]member
@@ -119,6 +126,47 @@ func (m *Message) WithoutOwnMeta() (*Message, error) {
 		items[i] = span{x.key.start, x.value.end}
 	}
 	return m.spliced(cutItems(items, func(i int) bool { return own(members[i]) }))
+}
+
+// mayHold reports whether a text of JSON may hold a name, in any letter case
+// and any spelling. It saves looking for what is not there: where nothing is
+// escaped and all is ASCII, a name stands as it is, but for the case.
+func mayHold(src []byte, name string) bool {
+	if name == "" {
+		return true
+	}
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	first := name[0] | 0x20
+	for i, b := range src {
+		if b >= utf8.RuneSelf || b == '\\' {
+			return true
+		}
+		if b|0x20 == first && len(src)-i >= len(name) && sameLetters(src[i:i+len(name)], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameLetters compares ASCII of one length without the case of letters.
+func sameLetters(src []byte, name string) bool {
+	for i, b := range src {
+		if lower(b) != lower(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
 }
 
 // own reports whether a key is under this project's prefix, in any letter case.
