@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/warrant"
 )
 
@@ -16,85 +15,66 @@ import (
 // commit is durable, and then only what is of the very row that was stored.
 // What was signed for a commit that failed goes nowhere.
 type ahead struct {
-	gate     *Gate
-	warrant  func() []byte   // nil: none was foreseen
-	foreseen warrant.Warrant // what that is of
-	receipt  atomic.Pointer[promised]
+	gate   *Gate
+	of     *proposal
+	signed atomic.Pointer[promised]
 }
 
-// promised is the receipt of a record that is being written.
+// promised is what will be signed for a row that is being written.
 type promised struct {
 	leaf []byte
-	text func() []byte
+	both func() signed
 }
 
-// maxAhead is how much older than its commit point a warrant may be. It ends
-// that much sooner.
-const maxAhead = time.Second
+// signed is a warrant, what it says, and the receipt of its record; a text is
+// nil where it could not be signed.
+type signed struct {
+	says    warrant.Warrant
+	warrant []byte
+	receipt []byte
+}
 
-// ahead begins to sign what the caller of a new row will be given. Of that row
-// all is known but the moment of its commit point, so the warrant is of the
-// moment of the proposal: its deadline is earlier, never later.
-func (g *Gate) ahead(ctx context.Context, p *proposal, a action.Action) *ahead {
-	h := &ahead{gate: g}
-	if g.hand == nil || a.Fence != 0 {
-		return h
+// signs has the store say what it is about to write, where something can be
+// signed of it.
+func (h *ahead) signs(ctx context.Context) func(action.Action) {
+	if _, err := h.gate.origin.get(ctx, h.gate.cfg.Store); err != nil {
+		return nil // whoever asks next says so; the store is not asked while it writes
 	}
-	issuer, err := g.origin.get(ctx, g.cfg.Store)
-	if err != nil {
-		return h // whoever asks next says so
-	}
-	a.Attempt, a.Fence = 1, 1
-	w := warrantOf(p.audience, p.tool, a, warrant.Mutation, p.now)
-	w.Issuer = issuer
-	h.foreseen, h.warrant = w, beside(func() []byte {
-		text, err := w.Sign(g.cfg.Warrants)
-		if err != nil {
-			return nil
-		}
-		return text
-	})
-	return h
+	return h.written
 }
 
-// warrantFor is the warrant of a row that has passed the commit point: the one
-// that was signed ahead, if it says the same and is not too old.
-func (h *ahead) warrantFor(ctx context.Context, p *proposal, a action.Action) (text []byte, sendBy time.Time, err error) {
-	w := warrantOf(p.audience, p.tool, a, warrant.Mutation, a.UpdatedAt)
-	if h.warrant != nil && h.covers(w) {
-		if text = h.warrant(); text != nil {
-			return text, h.foreseen.SendBy, nil
-		}
-	}
-	text, err = h.gate.signWarrant(ctx, w)
-	return text, w.SendBy, err
-}
-
-// covers compares all that a warrant says with what was signed ahead. That may
-// be older by maxAhead.
-func (h *ahead) covers(w warrant.Warrant) bool {
-	age := w.IssuedAt.Sub(h.foreseen.IssuedAt)
-	w.Issuer, w.IssuedAt, w.SendBy = h.foreseen.Issuer, h.foreseen.IssuedAt, h.foreseen.SendBy
-	return age >= 0 && age <= maxAhead && w == h.foreseen
-}
-
-// written is told by the store of the row that it is about to commit.
+// written begins to sign. Everything is of the row and its record alone.
 func (h *ahead) written(a action.Action) {
-	if h.gate.cfg.Receipts == nil || a.Leaf == nil {
-		return
+	if a.Leaf != nil {
+		h.signed.Store(&promised{a.Leaf, beside(func() signed { return h.sign(a) })})
 	}
-	g, leaf := h.gate, a.Leaf
-	h.receipt.Store(&promised{leaf, beside(func() []byte { return g.sign(context.Background(), leaf, audit.KeptSynced) })})
 }
 
-// receiptFor is the receipt of a record that is stored: the one that was signed
-// ahead, if it is of that record. It is nil where there is none, or where it
-// could not be signed: the outcome is true without.
-func (h *ahead) receiptFor(leaf []byte) []byte {
-	if r := h.receipt.Load(); r != nil && bytes.Equal(r.leaf, leaf) {
-		return r.text()
+func (h *ahead) sign(a action.Action) (s signed) {
+	s.says = h.warrantOf(a)
+	s.warrant, _ = h.gate.signWarrant(context.Background(), s.says) // if not now, then again, with its error
+	s.receipt = h.gate.receipted(Outcome{}, a.Leaf).Receipt
+	return s
+}
+
+func (h *ahead) warrantOf(a action.Action) warrant.Warrant {
+	return warrantOf(h.of.audience, h.of.tool, a, warrant.Mutation, a.UpdatedAt)
+}
+
+// given is the warrant of a row that has passed the commit point, with its
+// deadline and the receipt of its record: what was signed ahead, if it is of
+// that row, or else what is signed now. A receipt may be nil.
+func (h *ahead) given(ctx context.Context, a action.Action) (text []byte, sendBy time.Time, receipt []byte, err error) {
+	w := h.warrantOf(a)
+	if p := h.signed.Load(); p != nil && bytes.Equal(p.leaf, a.Leaf) {
+		if s := p.both(); s.says == w && s.warrant != nil {
+			return s.warrant, w.SendBy, s.receipt, nil
+		}
 	}
-	return nil
+	if text, err = h.gate.signWarrant(ctx, w); err != nil {
+		return nil, time.Time{}, nil, err
+	}
+	return text, w.SendBy, h.gate.receipted(Outcome{}, a.Leaf).Receipt, nil
 }
 
 // beside runs produce on a goroutine of its own. What it returns waits for what

@@ -58,10 +58,9 @@ type handover struct {
 const reportSlack = leaseSlack + warrant.MaxLife
 
 // start words the commit point of a run.
-func (g *Gate) start(p *proposal, a action.Action, h *ahead) action.Start {
+func (g *Gate) start(p *proposal, a action.Action) action.Start {
 	s := action.Start{Action: a, Lease: timeout(p.tool) + leaseSlack, Limits: p.limits, Server: p.server}
 	if g.hand != nil {
-		s.Written = h.written
 		s.Lease, s.Server = timeout(p.tool)+reportSlack, handedTo(p.audience)
 		// Nobody waits for the answer of a run that is somebody else's. A new row
 		// says so from the start, which saves it a commit of its own.
@@ -88,10 +87,10 @@ func handedTo(audience string) canon.Digest {
 func (g *Gate) give(ctx context.Context, p *proposal, a action.Action, h *ahead) (Outcome, error) {
 	kept := context.WithoutCancel(ctx)
 	err := ctx.Err()
-	var text []byte
+	var text, receipt []byte
 	var sendBy time.Time
 	if err == nil {
-		text, sendBy, err = h.warrantFor(kept, p, a)
+		text, sendBy, receipt, err = h.given(kept, a)
 	}
 	if err != nil {
 		g.log.Error("no warrant could be given out", "action", a.ID, "error", err)
@@ -103,8 +102,7 @@ func (g *Gate) give(ctx context.Context, p *proposal, a action.Action, h *ahead)
 	if !a.CallerGone { // an approved row was there before
 		g.leave(kept, a.ID)
 	}
-	g.hand.warrant, g.hand.args, g.hand.sendBy = text, p.frozen.Args.Text(), sendBy
-	return g.handed(a, h.receiptFor(a.Leaf)), nil
+	return g.handed(p, a, text, sendBy, receipt), nil
 }
 
 // giveRead hands an allowed read to the caller once its decision is recorded.
@@ -128,20 +126,16 @@ func (g *Gate) giveRead(ctx context.Context, p *proposal, d policy.Decision) (Ou
 	if err != nil {
 		return Outcome{Tool: p.name()}, err
 	}
-	g.hand.warrant, g.hand.args, g.hand.sendBy = text, p.frozen.Args.Text(), w.SendBy
-	o := g.handed(row, nil)
+	o := g.handed(p, row, text, w.SendBy, nil)
 	o.State, o.read = "", true
 	return o, nil
 }
 
-// handed is the outcome of what its caller may run, with the receipt that was
-// signed ahead; nil has it signed now.
-func (g *Gate) handed(a action.Action, receipt []byte) Outcome {
+// handed is the outcome of what its caller may run.
+func (g *Gate) handed(p *proposal, a action.Action, text []byte, sendBy time.Time, receipt []byte) Outcome {
+	g.hand.warrant, g.hand.args, g.hand.sendBy = text, p.frozen.Args.Text(), sendBy
 	o := outcomeOf(a)
-	if o.Receipt = receipt; receipt == nil {
-		o = g.receipted(o, a.Leaf)
-	}
-	o.Status, o.Code = StatusInProgress, CodeAuthorized
+	o.Status, o.Code, o.Receipt = StatusInProgress, CodeAuthorized, receipt
 	return o
 }
 

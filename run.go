@@ -22,8 +22,13 @@ const leaseSlack = 15 * time.Second
 func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, error) {
 	sendBy := time.Now().Add(leaseSlack) // taken first: the tool's time then ends before the lease
 	done := p.call.walked.step(StepBegin)
-	h := g.ahead(ctx, p, a)
-	started, err := g.cfg.Store.Begin(ctx, g.start(p, a, h))
+	start := g.start(p, a)
+	var h *ahead
+	if g.hand != nil {
+		h = &ahead{gate: g, of: p}
+		start.Written = h.signs(ctx)
+	}
+	started, err := g.cfg.Store.Begin(ctx, start)
 	done()
 	if err != nil {
 		return g.notBegun(ctx, p, a, started, err)
