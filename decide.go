@@ -179,24 +179,27 @@ func stored(d policy.Decision) action.Decision {
 // call costs no extra write. The commit point compares with the store.
 type epochs struct {
 	mu    sync.Mutex
-	known map[string]epoch
+	known map[ruled]epoch
 }
+
+// ruled is what a policy version is of.
+type ruled struct{ tenant, tool string }
 
 type epoch struct {
 	digest  canon.Digest
 	version string
 }
 
-func newEpochs() *epochs { return &epochs{known: map[string]epoch{}} }
+func newEpochs() *epochs { return &epochs{known: map[ruled]epoch{}} }
 
-func (e *epochs) get(key string, d canon.Digest) (string, bool) {
+func (e *epochs) get(key ruled, d canon.Digest) (string, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	have, ok := e.known[key]
 	return have.version, ok && have.digest == d
 }
 
-func (e *epochs) set(key string, d canon.Digest, version string) {
+func (e *epochs) set(key ruled, d canon.Digest, version string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known[key] = epoch{d, version}
@@ -205,7 +208,7 @@ func (e *epochs) set(key string, d canon.Digest, version string) {
 func (e *epochs) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.known = map[string]epoch{}
+	e.known = map[ruled]epoch{}
 }
 
 // policyVersion is the digest of the rules that can apply to the tool with
@@ -221,7 +224,7 @@ func (g *Gate) policyVersion(ctx context.Context, p *proposal) (string, error) {
 	if !g.inForce(p) {
 		return replacedVersion(digest), nil
 	}
-	key := string(canon.ArrayValue(canon.StringValue(tenant), canon.StringValue(tool)).Canonical())
+	key := ruled{tenant, tool}
 	if version, ok := g.epochs.get(key, digest); ok {
 		return version, nil
 	}
