@@ -88,16 +88,19 @@ func New(cfg Config) (*Line, error) {
 		http: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: secure, TLSHandshakeTimeout: connectTime,
 			ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: 64 << 10, MaxIdleConnsPerHost: 64,
 			IdleConnTimeout: 90 * time.Second, DisableCompression: true, ForceAttemptHTTP2: true}}
-	l.near = nearTo(cfg.URL, dialer)
+	var err error
+	if l.url, err = url.Parse(cfg.URL); err != nil {
+		return nil, errAddress
+	}
+	l.near = nearTo(l.url, dialer)
 	l.end, l.stop = context.WithCancel(context.Background())
 	return l, nil
 }
 
 // nearTo is the way to a server on this machine without encryption; nil where
 // it has none.
-func nearTo(address string, dialer *net.Dialer) *near {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" || !nearWorks {
+func nearTo(u *url.URL, dialer *net.Dialer) *near {
+	if u.Scheme != "http" || !nearWorks {
 		return nil
 	}
 	port := u.Port()

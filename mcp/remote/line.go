@@ -21,6 +21,7 @@ import (
 // Line is a connection to one server in one era. It is safe for concurrent use.
 type Line struct {
 	cfg  Config
+	url  *url.URL        // of cfg
 	http *http.Transport // alone: it follows no redirects and keeps no cookies
 	near *near           // for small requests to this machine; else nil
 	next atomic.Int64
@@ -91,11 +92,8 @@ func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wir
 // post sends one frame. Its errors say whether the server can have it. left,
 // if not nil, is called once it has left, or while it leaves.
 func (l *Line) post(ctx context.Context, m *wire.Message, left func()) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.cfg.URL, bytes.NewReader(m.Bytes()))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, errAddress)
-	}
-	request.GetBody = nil // nothing is sent twice
+	request := (&http.Request{Method: http.MethodPost, URL: l.url, Host: l.url.Host, Header: make(http.Header, 8), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(m.Bytes())), ContentLength: int64(len(m.Bytes()))}).WithContext(ctx) // without GetBody: nothing is sent twice
 	credential, err := l.dress(ctx, request, m)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)

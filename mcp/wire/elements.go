@@ -62,6 +62,17 @@ func MemberOf(raw []byte, name string) (value []byte, found bool, err error) {
 // Versioned returns m, a request of a revision before 2026-07-28, as one of
 // the stateless era: with the _meta members that it requires.
 func (m *Message) Versioned(version string, clientInfo, capabilities []byte) (*Message, error) {
+	if m.kind == KindRequest && !m.meta.found() { // all in one place: one edit
+		for _, part := range [][]byte{clientInfo, capabilities} {
+			if _, err := scanDocument(part, m.limits.depth()); err != nil {
+				return nil, m.blame(err, "/params/_meta")
+			}
+		}
+		text := append(appendText([]byte{'{'}, metaProtocolVersion), ':')
+		text = append(appendText(append(appendText(text, version), ','), metaClientInfo), ':')
+		text = append(appendText(append(append(text, clientInfo...), ','), metaClientCapabilities), ':')
+		return m.WithMember("/params/_meta", append(append(text, capabilities...), '}'))
+	}
 	out, err := m.WithMeta(metaProtocolVersion, appendText(nil, version))
 	if err == nil {
 		out, err = out.WithMeta(metaClientInfo, clientInfo)

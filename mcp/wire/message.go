@@ -55,20 +55,21 @@ func (l Limits) depth() int {
 // their parts are. It is immutable; slices it returns share its bytes and
 // must not be written to.
 type Message struct {
-	frame  []byte
-	limits Limits
-	kind   Kind
-	id     ID
-	method string
-	name   string
-	root   span // the envelope object
-	params span
-	result span
-	fault  span
-	args   span
-	idAt   span
-	meta   span   // of params
-	era    string // that a request names in _meta
+	frame       []byte
+	limits      Limits
+	kind        Kind
+	id          ID
+	method      string
+	name        string
+	root        span // the envelope object
+	params      span
+	result      span
+	fault       span
+	args        span
+	idAt        span
+	meta        span    // of params
+	metaLengths lengths // of the names in it
+	era         string  // that a request names in _meta
 }
 
 // Parse reads one frame. It keeps frame; the caller gives it up. Every
@@ -298,6 +299,7 @@ func (m *Message) checkMeta(meta span) *Error {
 	}
 	m.meta = meta
 	for i := range members {
+		m.metaLengths.note(members[i].name)
 		if members[i].name == metaProtocolVersion && m.frame[members[i].value.start] == '"' {
 			m.era, _ = nameOf(m.frame, members[i].value)
 		}

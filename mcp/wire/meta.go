@@ -58,7 +58,7 @@ func (m *Message) Meta(key string) (raw []byte, found bool, err error) {
 	if m.kind == KindResult {
 		return m.Member(canon.JoinPointer(at, key))
 	}
-	if !mayHold(m.meta.of(m.frame), key) {
+	if !m.metaLengths.may(key) {
 		return nil, false, nil
 	}
 	where, found, fault := child(m.frame, m.meta, key)
@@ -113,7 +113,7 @@ func (m *Message) WithoutOwnMeta() (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !found || !mayHold(where.of(m.frame), MetaPrefix) {
+	if !found {
 		return m, nil
 	}
 	var room [fewMembers]member
@@ -128,45 +128,29 @@ func (m *Message) WithoutOwnMeta() (*Message, error) {
 	return m.spliced(cutItems(items, func(i int) bool { return own(members[i]) }))
 }
 
-// mayHold reports whether a text of JSON may hold a name, in any letter case
-// and any spelling. It saves looking for what is not there: where nothing is
-// escaped and all is ASCII, a name stands as it is, but for the case.
-func mayHold(src []byte, name string) bool {
-	if name == "" {
-		return true
+// lengths are those of the names of an object's members, a bit for each up to
+// 62 and one for all beyond. It saves looking for what is not there: names of
+// ASCII that are equal but for the case are equally long.
+type lengths uint64
+
+// note adds a name. One that is not ASCII may be equal to one of any length.
+func (l *lengths) note(name string) {
+	if !ascii(name) {
+		*l = ^lengths(0)
 	}
-	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf {
-			return true
-		}
-	}
-	first := name[0] | 0x20
-	for i, b := range src {
-		if b >= utf8.RuneSelf || b == '\\' {
-			return true
-		}
-		if b|0x20 == first && len(src)-i >= len(name) && sameLetters(src[i:i+len(name)], name) {
-			return true
-		}
-	}
-	return false
+	*l |= 1 << min(len(name), 63)
 }
 
-// sameLetters compares ASCII of one length without the case of letters.
-func sameLetters(src []byte, name string) bool {
-	for i, b := range src {
-		if lower(b) != lower(name[i]) {
+// may reports whether a name may be among them, in any letter case.
+func (l lengths) may(name string) bool { return !ascii(name) || l&(1<<min(len(name), 63)) != 0 }
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
 			return false
 		}
 	}
 	return true
-}
-
-func lower(b byte) byte {
-	if 'A' <= b && b <= 'Z' {
-		return b + 'a' - 'A'
-	}
-	return b
 }
 
 // own reports whether a key is under this project's prefix, in any letter case.

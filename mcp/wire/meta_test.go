@@ -71,3 +71,38 @@ func TestMetaReadsWhatItsPointerReads(t *testing.T) {
 		}
 	})
 }
+
+// What a request of the stateless era says for itself stands where it would
+// stand if each part were added alone.
+func TestVersionedIsEachPartAlone(t *testing.T) {
+	t.Parallel()
+	info, can := []byte(`{"name":"n\"","version":"1"}`), []byte(`{"extensions":{}}`)
+	for _, params := range []string{"", `,"params":{}`, `,"params":{ }`, `,"params":{"name":"x","arguments":{"a":1}}`, `,"params":{"_meta":{}}`, `,"params":{"_meta":{"k":1},"name":"x"}`} {
+		m, err := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"`+params+`}`), wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Versioned("2026-07-28", info, can)
+		if err != nil {
+			t.Fatalf("%s: %v", params, err)
+		}
+		want := m
+		for _, part := range []struct{ key, value string }{{"protocolVersion", `"2026-07-28"`}, {"clientInfo", string(info)}, {"clientCapabilities", string(can)}} {
+			if want, err = want.WithMeta("io.modelcontextprotocol/"+part.key, []byte(part.value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if string(got.Bytes()) != string(want.Bytes()) || got.ProtocolVersion() != "2026-07-28" {
+			t.Errorf("%s, want %s", got.Bytes(), want.Bytes())
+		}
+	}
+	m, err := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), wire.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`{"a":1}}`, `{"a":1},"x":{}`, `{`, ``} {
+		if _, err := m.Versioned("2026-07-28", []byte(part), can); err == nil {
+			t.Errorf("%q was taken for one value", part)
+		}
+	}
+}
