@@ -2,3 +2,8 @@ package audit
 
 // AnyLeaf is Leaf without the short way.
 func AnyLeaf(r Record) ([]byte, error) { return r.anyLeaf() }
+
+// ReadPlain and ReadAny are the two ways in which ParseLeaf reads.
+func ReadPlain(leaf []byte) (Record, bool) { return readPlain(leaf) }
+
+func ReadAny(leaf []byte) (Record, error) { return readAny(leaf) }

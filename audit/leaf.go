@@ -143,6 +143,14 @@ func mapValue(m map[string]string) canon.Value {
 // ParseLeaf reads a leaf back. It fails with ErrLeaf unless the bytes are
 // exactly what [Record.Leaf] writes.
 func ParseLeaf(leaf []byte) (Record, error) {
+	if r, ok := readPlain(leaf); ok {
+		return r, nil
+	}
+	return readAny(leaf)
+}
+
+// readAny is ParseLeaf for every record, and the judge of what is none.
+func readAny(leaf []byte) (Record, error) {
 	v, err := canon.Decode(leaf, strict)
 	if err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrLeaf, err)

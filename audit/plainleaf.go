@@ -16,7 +16,7 @@ func (r *Record) plainLeaf() (leaf []byte, ok bool) {
 	if r.Seq < 0 || r.Seq > canon.MaxSafeInteger {
 		return nil, false
 	}
-	w := leafWriter{out: append(make([]byte, 0, 1<<10), '{'), ok: true}
+	w := leafWriter{out: append(make([]byte, 0, r.room()), '{'), ok: true}
 	w.text("action", r.Action)
 	w.text("agent", r.Agent)
 	w.name("at")
@@ -36,6 +36,21 @@ func (r *Record) plainLeaf() (leaf []byte, ok bool) {
 	w.name("v")
 	w.out = append(strconv.AppendInt(w.out, leafVersion, 10), '}')
 	return w.out, w.ok && len(w.out) <= MaxLeaf
+}
+
+// room is about how long the leaf is, in bytes.
+func (r *Record) room() int {
+	const perMember = 6 // quotes, colon, comma
+	n := 256            // the names, the moment and the numbers
+	for _, t := range r.texts() {
+		n += len(*t.value)
+	}
+	for _, m := range []map[string]string{r.Facts, r.Commitments} {
+		for name, value := range m {
+			n += len(name) + len(value) + perMember
+		}
+	}
+	return n
 }
 
 // leafWriter writes the members of one object in the order of the calls.
