@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -22,18 +21,18 @@ func (s *Store) ForgetPayloads(ctx context.Context, keep action.Retention) (out 
 	out.Before = map[action.Class]time.Time{}
 	for _, class := range action.Classes() {
 		for more := keep[class] > 0; more; {
-			b := forgetting{class: class, keep: keep[class]}
+			f := tables.Forgetting{Class: class, Keep: keep[class]}
 			err := s.write(ctx, syncFull, func(t *tx) error {
-				b = forgetting{class: class, keep: keep[class], before: verbs.ForgetBefore(t.now(), keep[class])}
-				return t.forgetPayloads(&b)
+				f = f.At(t.now())
+				return tables.Forget(t, &f)
 			})
 			if code(err) == noRight {
-				err = s.keptSince(ctx, &b)
+				err = s.keptSince(ctx, &f)
 			}
 			if err != nil {
 				return out, err
 			}
-			out.Actions, out.Records, out.Before[class], more = out.Actions+b.actions, out.Records+b.records, b.before, b.more
+			out.Actions, out.Records, out.Before[class], more = out.Actions+f.Actions, out.Records+f.Records, f.Before, f.More
 		}
 	}
 	return out, s.read(ctx, func(c *conn) error { return tables.Held(c, &out, sealPlace().Row) })
@@ -42,107 +41,60 @@ func (s *Store) ForgetPayloads(ctx context.Context, keep action.Retention) (out 
 // noRight is the code of a statement that the role may not make.
 const noRight = "42501"
 
-// forgetting is one transaction's part of a class.
-type forgetting struct {
-	class            action.Class
-	keep             time.Duration
-	before           time.Time // start of the first day that is kept
-	actions, records int
-	more             bool
-}
-
 // keptSince is the first day that the tables' owner has kept, and that is to
 // be kept.
-func (s *Store) keptSince(ctx context.Context, b *forgetting) error {
+func (s *Store) keptSince(ctx context.Context, f *tables.Forgetting) error {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return err
 	}
-	*b = forgetting{class: b.class, keep: b.keep, before: verbs.ForgetBefore(now, b.keep)}
+	*f = f.At(now)
 	return s.read(ctx, func(c *conn) error {
 		return c.query(func(cur *cursor) error {
-			if kept := cur.time(); kept.Before(b.before) {
-				b.before = kept
+			if kept := cur.time(); kept.Before(f.Before) {
+				f.Before = kept
 			}
 			return nil
-		}, "SELECT kept FROM retention WHERE class = $1", int(b.class))
+		}, "SELECT kept FROM retention WHERE class = $1", int(f.Class))
 	})
 }
 
-func (t *tx) forgetPayloads(b *forgetting) error {
-	next := int64(0) // one gateway at a time
-	if _, err := t.one(func(cur *cursor) error { next = cur.int(); return nil },
-		"SELECT next FROM retention WHERE class = $1 FOR UPDATE", int(b.class)); err != nil {
-		return err
+func numbers(those []tables.Aged) []int64 {
+	out := make([]int64, len(those))
+	for i, a := range those {
+		out[i] = a.Seq
 	}
-	if err := t.forgetEnded(b); err != nil {
-		return err
-	}
-	if err := t.forgetAged(b, next); err != nil {
-		return err
-	}
-	if b.class == action.ClassRead {
-		if err := t.forgetRecords(b); err != nil {
-			return err
-		}
-	}
-	if !b.more {
-		if _, err := t.exec("UPDATE retention SET kept = $1 WHERE class = $2 AND kept < $1", b.before, int(b.class)); err != nil {
-			return fmt.Errorf("forget payloads: %w", err)
-		}
-	}
-	if b.actions+b.records == 0 {
-		return nil
-	}
-	return t.record(verbs.PayloadsRecord(b.class, b.before, b.actions, b.records))
+	return out
 }
 
-// forgetEnded erases held actions that are over.
-func (t *tx) forgetEnded(b *forgetting) error {
-	var over, erase []int64
-	err := t.query(func(cur *cursor) error {
-		seq := cur.int()
-		if over = append(over, seq); cur.time().IsZero() {
-			erase = append(erase, seq)
-		}
-		return nil
-	}, `SELECT h.action_seq, a.erased_at FROM held h JOIN action a ON a.seq = h.action_seq WHERE h.class = $1
-		AND a.state IN ('denied', 'succeeded', 'failed', 'reconciled_succeeded', 'reconciled_failed', 'expired', 'revoked') LIMIT $2`,
-		int(b.class), verbs.MaxForgottenActions)
-	if err != nil || len(over) == 0 {
-		return err
-	}
-	b.actions, b.more = b.actions+len(erase), len(over) == verbs.MaxForgottenActions
-	return t.run(append(t.erasure(erase), do("DELETE FROM held WHERE action_seq = ANY ($1::bigint[])", over))...)
+// EraseArguments forgets what tells of the arguments of actions.
+func (t *tx) EraseArguments(those []tables.Aged) error {
+	t.last(t.erasure(numbers(those))...)
+	return nil
 }
 
-// forgetAged goes on through the actions of a class.
-func (t *tx) forgetAged(b *forgetting, next int64) error {
-	var erase, hold []int64
-	n, last, young := 0, int64(0), false
-	err := t.query(func(cur *cursor) error {
-		seq := cur.int()
-		a := action.Action{State: action.State(cur.text()), Mutation: cur.bool(), HighImpact: cur.bool(), CreatedAt: cur.time()}
-		a.ErasedAt = cur.time()
-		if young = young || !a.CreatedAt.Before(b.before); young {
-			return nil
-		}
-		n, last = n+1, seq
-		if gone, held := verbs.Forgets(b.class, a); gone {
-			erase = append(erase, seq)
-		} else if held {
-			hold = append(hold, seq)
-		}
-		return nil
-	}, `SELECT seq, state, mutation, high_impact, created_at, erased_at FROM action WHERE seq >= $1 ORDER BY seq LIMIT $2`,
-		next, verbs.MaxForgottenActions)
-	if err != nil || n == 0 {
-		return err
+// HoldBack keeps actions to be erased once they have ended.
+func (t *tx) HoldBack(those []tables.Aged, class action.Class) error {
+	t.last(do("INSERT INTO held (action_seq, class) SELECT s, $2 FROM unnest($1::bigint[]) AS s ON CONFLICT DO NOTHING", numbers(those), int(class)))
+	return nil
+}
+
+// LetGo no longer holds actions back.
+func (t *tx) LetGo(those []tables.Aged) error {
+	t.last(do("DELETE FROM held WHERE action_seq = ANY ($1::bigint[])", numbers(those)))
+	return nil
+}
+
+// EraseSalts forgets salts of records of calls that left no row.
+func (t *tx) EraseSalts(from int64, before time.Time) (last, n int64, err error) {
+	last, err = t.conn.number(`SELECT coalesce(max(place), 0) FROM (SELECT place, at FROM event WHERE place >= $1 ORDER BY place LIMIT $2) AS e
+		WHERE at < $3`, from, verbs.MaxForgottenRecords, before)
+	if err != nil || last == 0 {
+		return 0, 0, err
 	}
-	b.actions, b.more = b.actions+len(erase), b.more || n == verbs.MaxForgottenActions
-	return t.run(append(t.erasure(erase),
-		do("INSERT INTO held (action_seq, class) SELECT s, $2 FROM unnest($1::bigint[]) AS s ON CONFLICT DO NOTHING", hold, int(b.class)),
-		do("UPDATE retention SET next = $1 WHERE class = $2", last+1, int(b.class)))...)
+	n, err = t.exec(`DELETE FROM salt WHERE place IN (SELECT place FROM event WHERE place BETWEEN $1 AND $2 AND event = ANY ($3::text[]))`,
+		from, last, verbs.WithoutRow())
+	return last, n, err
 }
 
 // erasure forgets what tells of the arguments of some actions.
@@ -158,28 +110,4 @@ func (t *tx) erasure(seqs []int64) []step {
 		do("DELETE FROM salt WHERE place IN (SELECT place FROM event WHERE action_id IN"+those+")", seqs),
 		do("UPDATE approval SET nonce = $2 || action_id, preview = NULL WHERE action_id IN"+those, seqs, verbs.ErasedNonce("")),
 	}
-}
-
-// forgetRecords forgets the salts of records of calls that left no row.
-func (t *tx) forgetRecords(b *forgetting) error {
-	next := int64(0)
-	if _, err := t.one(func(cur *cursor) error { next = cur.int(); return nil },
-		"SELECT next FROM retention WHERE class = 0 FOR UPDATE"); err != nil {
-		return err
-	}
-	last, err := t.conn.number(`SELECT coalesce(max(place), 0) FROM (SELECT place, at FROM event WHERE place >= $1 ORDER BY place LIMIT $2) AS e
-		WHERE at < $3`, next, verbs.MaxForgottenRecords, b.before)
-	if err != nil || last == 0 {
-		return err
-	}
-	n, err := t.exec(`DELETE FROM salt WHERE place IN (SELECT place FROM event WHERE place BETWEEN $1 AND $2 AND event = ANY ($3::text[]))`,
-		next, last, verbs.WithoutRow())
-	if err == nil {
-		_, err = t.exec("UPDATE retention SET next = $1 WHERE class = 0", last+1)
-	}
-	b.records, b.more = int(n), b.more || last-next+1 >= verbs.MaxForgottenRecords
-	if err != nil {
-		return fmt.Errorf("forget salts: %w", err)
-	}
-	return nil
 }

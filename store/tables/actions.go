@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // FirstSince is the number of the first action that was created at a time or
@@ -40,20 +39,4 @@ func (p People) Votes(ctx context.Context, tenant, id string) ([]action.Vote, er
 		}
 		return VotesOf(c, id, p.arrival)
 	})
-}
-
-// Held adds to what was forgotten what is not to be forgotten yet: what has
-// not ended, and seal, the word that shows the sealing key.
-func Held(c Reader, out *action.Forgotten, seal string) error {
-	out.Held = []action.HeldPayload{{ID: seal}}
-	if err := c.Query(func(cur Row) error {
-		out.Held = append(out.Held, action.HeldPayload{Tenant: cur.Text(), ID: cur.Text(), Class: action.Class(cur.Int()), CreatedAt: cur.Time()})
-		return nil
-	}, "SELECT a.tenant, a.id, CAST(h.class AS BIGINT), a.created_at FROM held h JOIN action a ON a.seq = h.action_seq ORDER BY h.action_seq"); err != nil {
-		return err
-	}
-	shelved := time.Time{}
-	err := c.Query(func(cur Row) error { shelved = cur.Time(); return nil }, "SELECT at FROM schema_version WHERE name = 'retention'")
-	out.Old = err == nil && !shelved.IsZero() && verbs.OldForgotten(out.Before, shelved)
-	return err
 }

@@ -2,8 +2,8 @@
 // invitations, delegations, passkeys and logins ([Book]), standing grants with
 // their signatures and uses ([Grants]), which rules are in force ([Policies]),
 // who has been told the log up to where ([Followers]), what people do to
-// actions ([People]), what limits have left ([Limits]), what is stopped, and
-// what a restore must end. It is written once, in the SQL that
+// actions ([People]), what limits have left ([Limits]), what is stopped, what
+// is past its time ([Forget]), and what a restore must end. It is written once, in the SQL that
 // the stores' databases share, so that a rule is mended in all of them or in
 // none.
 //

@@ -24,14 +24,14 @@ func (f Followers) Follow(ctx context.Context, name, by string, start int64, lea
 			WHERE f.owner = excluded.owner OR f.until <= $5`, name, max(start, 0), by, t.Now().Add(lease), t.Now()); err != nil {
 			return fmt.Errorf("follow the log: %w", err)
 		}
-		return t.Query(func(cur Row) error { p = place(cur); return nil }, selectPlace+" WHERE name = $1", name)
+		return t.Query(func(cur Row) error { p = followed(cur); return nil }, selectPlace+" WHERE name = $1", name)
 	})
 	return p, err
 }
 
 const selectPlace = "SELECT name, next, owner, until, at FROM follower"
 
-func place(cur Row) audit.Place {
+func followed(cur Row) audit.Place {
 	return audit.Place{Name: cur.Text(), Next: cur.Int(), By: cur.Text(), Until: cur.Time(), At: cur.Time()}
 }
 
@@ -49,7 +49,7 @@ func (f Followers) Advance(ctx context.Context, name, by string, next int64) (mo
 // Places lists the places in the log by name.
 func (f Followers) Places(ctx context.Context) ([]audit.Place, error) {
 	return many(ctx, f.db, func(c Reader) (out []audit.Place, err error) {
-		err = c.Query(func(cur Row) error { out = append(out, place(cur)); return nil }, selectPlace+" ORDER BY name")
+		err = c.Query(func(cur Row) error { out = append(out, followed(cur)); return nil }, selectPlace+" ORDER BY name")
 		return out, err
 	})
 }
