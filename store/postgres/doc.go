@@ -29,4 +29,7 @@
 // are numbered behind the changes, so that changes do not wait for each other.
 // It must never read authority from a standby, store arguments, previews or
 // results unsealed, or start while durability is off.
+//
+// What every store does alike stands in packages verbs and tables; here is what
+// only this one does.
 package postgres

@@ -27,4 +27,7 @@
 // things end early then, never late. It must
 // never store arguments, previews or results unsealed, and never start while
 // durability is off.
+//
+// What every store does alike stands in packages verbs and tables; here is what
+// only this one does.
 package sqlite
