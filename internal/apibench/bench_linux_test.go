@@ -4,9 +4,11 @@ package apibench_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -27,8 +29,10 @@ type subject struct {
 	do      func(client int) error
 }
 
-// figure is what was seen of a subject, by round.
-type figure struct{ rates, times []float64 } // in a second; median nanoseconds
+// figure is what was seen of a subject, by round: how often in a second, the
+// median time in nanoseconds, and the processor's time of both sides and the
+// memory that was asked for, for one, in nanoseconds and bytes.
+type figure struct{ rates, times, work, memory []float64 }
 
 // The subjects.
 const (
@@ -72,17 +76,32 @@ func measure(t *testing.T, list []subject) map[string]figure {
 	}
 	for range rounds {
 		for _, s := range list {
+			before := spent(t)
 			rate, middle := once(t, s, sample)
+			after, asked := spent(t), rate*sample.Seconds()
 			f := out[s.name]
-			out[s.name] = figure{append(f.rates, rate), append(f.times, middle)}
+			out[s.name] = figure{append(f.rates, rate), append(f.times, middle),
+				append(f.work, (after.work-before.work)/asked), append(f.memory, (after.memory-before.memory)/asked)}
 		}
 	}
-	fmt.Printf("\n  %-40s %8s %12s %12s\n", "", "clients", "per second", "p50 us")
+	fmt.Printf("\n  %-40s %8s %12s %9s %16s %9s\n", "", "clients", "per second", "p50 us", "processor us", "bytes")
 	for _, s := range list {
 		f := out[s.name]
-		fmt.Printf("  %-40s %8d %12.0f %12.0f\n", s.name, s.clients, median(f.rates), median(f.times)/1000)
+		fmt.Printf("  %-40s %8d %12.0f %9.0f %16.0f %9.0f\n", s.name, s.clients, median(f.rates), median(f.times)/1000, median(f.work)/1000, median(f.memory))
 	}
 	return out
+}
+
+// costs are what this process has used, both sides of each request together.
+type costs struct{ work, memory float64 }
+
+func spent(t *testing.T) costs {
+	t.Helper()
+	var u syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return costs{float64(u.Utime.Nano() + u.Stime.Nano()), float64(m.TotalAlloc)}
 }
 
 // once lets a subject's clients work for a time.
