@@ -143,7 +143,7 @@ func mapValue(m map[string]string) canon.Value {
 // ParseLeaf reads a leaf back. It fails with ErrLeaf unless the bytes are
 // exactly what [Record.Leaf] writes.
 func ParseLeaf(leaf []byte) (Record, error) {
-	if r, ok := readPlain(leaf); ok {
+	if r, ok := readPlain(leaf, true); ok {
 		return r, nil
 	}
 	return readAny(leaf)

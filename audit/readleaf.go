@@ -8,10 +8,11 @@ import (
 )
 
 // readPlain reads a leaf as plainLeaf writes it, if all of it is printable
-// ASCII without an escape and every name is where that puts it: what it reads
-// is written back byte for byte. ok is false where ParseLeaf has to look at the
-// text as any JSON.
-func readPlain(leaf []byte) (r Record, ok bool) {
+// ASCII and every name is where that puts it: what it reads is written back
+// byte for byte. ok is false where ParseLeaf has to look at the
+// text as any JSON. Where texts are not kept, they are looked at, but the record
+// comes without facts and commitments.
+func readPlain(leaf []byte, keep texts) (r Record, ok bool) {
 	if len(leaf) > MaxLeaf {
 		return Record{}, false
 	}
@@ -22,9 +23,9 @@ func readPlain(leaf []byte) (r Record, ok bool) {
 	in.at(&r.At)
 	in.text("by", &r.By)
 	in.text("code", &r.Code)
-	r.Commitments = in.texts("commitments")
+	r.Commitments = in.texts("commitments", keep)
 	in.text("event", &r.Event)
-	r.Facts = in.texts("facts")
+	r.Facts = in.texts("facts", keep)
 	in.text("from", &r.From)
 	in.text("id", &r.ID)
 	in.seq(&r.Seq)
@@ -37,6 +38,9 @@ func readPlain(leaf []byte) (r Record, ok bool) {
 	}
 	return r, true
 }
+
+// texts says whether facts and commitments are kept.
+type texts bool
 
 // versionEnd is how each leaf of leafVersion ends.
 const versionEnd = `,"v":1}`
@@ -79,16 +83,24 @@ func (in *leafReader) text(name string, value *string) {
 	}
 }
 
-// value reads a text that is written as it is.
+// value reads a text that is written as it is, but for quotes and backslashes,
+// which have a backslash before them (RFC 8785 §3.2.2.2).
 func (in *leafReader) value() string {
 	in.skip(`"`)
+	escaped := false
 	for i := 0; in.ok && i < len(in.rest); i++ {
 		switch c := in.rest[i]; {
 		case c == '"':
 			text := in.rest[:i]
 			in.rest = in.rest[i+1:]
+			if escaped {
+				return unescaped(text)
+			}
 			return text
-		case c < ' ' || c > '~' || c == '\\':
+		case c == '\\':
+			i++
+			escaped, in.ok = true, i < len(in.rest) && (in.rest[i] == '"' || in.rest[i] == '\\')
+		case c < ' ' || c > '~':
 			in.ok = false
 		}
 	}
@@ -96,22 +108,37 @@ func (in *leafReader) value() string {
 	return ""
 }
 
+func unescaped(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' {
+			i++
+		}
+		out = append(out, text[i])
+	}
+	return string(out)
+}
+
 // texts reads an optional object of texts, which is not empty, in the order of
 // its names.
-func (in *leafReader) texts(name string) map[string]string {
+func (in *leafReader) texts(name string, keep texts) (out map[string]string) {
 	if !in.member(name) {
 		return nil
 	}
 	in.skip("{")
-	out := make(map[string]string, likelyTexts)
+	if keep {
+		out = make(map[string]string, likelyTexts)
+	}
 	for last := ""; ; {
 		n := in.value()
 		in.skip(":")
-		if out[n] = in.value(); !in.ok || n <= last {
-			in.ok = false // the empty name, too
+		value := in.value()
+		if in.ok = in.ok && n > last; !in.ok { // nor the empty name
 			return nil
 		}
-		last = n
+		if last = n; keep {
+			out[n] = value
+		}
 		if in.rest != "" && in.rest[0] == '}' {
 			in.rest = in.rest[1:]
 			return out

@@ -16,7 +16,7 @@ func plain(t testing.TB) audit.Record {
 	salt := audit.NewSalt()
 	return audit.Record{Seq: 7, ID: "rec_1", At: time.Date(2030, 1, 2, 3, 4, 5, 678_000_000, time.UTC), Tenant: "acme", Event: audit.ActionStarted,
 		Action: "act_1", Tool: "up.pay", Agent: "Support Agent", By: "maria", To: "executing",
-		Facts:       map[string]string{"attempt": "1", "executor": "up.example", "mutation": "true", "reason": ""},
+		Facts:       map[string]string{"attempt": "1", "executor": "up.example", "mutation": "true", "reason": "", "rules": `["a","b\\"]`},
 		Commitments: map[string]string{"arguments": salt.Commit("arguments", []byte("{}")), "raw": salt.Commit("raw", []byte("{}"))}}
 }
 
@@ -24,6 +24,10 @@ func plain(t testing.TB) audit.Record {
 // and what that refuses it does not read.
 func sameWay(t interface{ Fatalf(string, ...any) }, leaf []byte) (short bool) {
 	got, ok := audit.ReadPlain(leaf)
+	skimmed, also := audit.Skimmed(leaf)
+	if ok != also {
+		t.Fatalf("%q is read %t, and skimmed %t", leaf, ok, also)
+	}
 	if !ok {
 		return false
 	}
@@ -33,6 +37,10 @@ func sameWay(t interface{ Fatalf(string, ...any) }, leaf []byte) (short bool) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("%q (-want +got):\n%s", leaf, diff)
+	}
+	want.Facts, want.Commitments = nil, nil
+	if diff := cmp.Diff(want, skimmed); diff != "" {
+		t.Fatalf("%q skimmed (-want +got):\n%s", leaf, diff)
 	}
 	return true
 }
@@ -49,6 +57,7 @@ func TestALeafOfAGatewayIsReadInTheShortWay(t *testing.T) {
 		"whole seconds":     func(r *audit.Record) { r.At = r.At.Truncate(time.Second) },
 		"every text":        func(r *audit.Record) { r.From, r.Code = "approved", "ok" },
 		"nearly no text":    func(r *audit.Record) { *r = audit.Record{At: r.At, Event: r.Event} },
+		"quotes in a name":  func(r *audit.Record) { r.Facts = map[string]string{`"`: `\`, `\`: `"`, `\"`: `\\""`} },
 		"an empty fact":     func(r *audit.Record) { r.Facts = map[string]string{"a": ""} },
 		"a zone of its own": func(r *audit.Record) { r.At = r.At.In(time.FixedZone("x", 3600)) },
 	} {
