@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ type near struct {
 
 	mu     sync.Mutex
 	idle   []*nearConn // the one that was used last is the last
+	swept  bool        // somebody will look after them
 	closed bool
 }
 
@@ -43,6 +45,7 @@ const (
 	maxHeaders  = 64 << 10
 	maxIdle     = 64
 	idleTime    = 90 * time.Second
+	sweepEvery  = 15 * time.Second
 	maxInterim  = 5 // answers of the kind 1xx before the real one
 	nearRoom    = 4 << 10
 )
@@ -122,15 +125,32 @@ func (n *near) give(c *nearConn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.since = time.Now()
-	for len(n.idle) > 0 && c.since.Sub(n.idle[0].since) > idleTime {
-		n.idle[0].Close()
-		n.idle = n.idle[1:]
-	}
 	if n.closed || len(n.idle) >= maxIdle {
 		c.Close()
 		return
 	}
 	n.idle = append(n.idle, c)
+	if !n.swept {
+		n.swept = true
+		time.AfterFunc(sweepEvery, n.sweep)
+	}
+}
+
+// sweep closes what was not used for long, or was closed by the server, and
+// comes again while something is left.
+func (n *near) sweep() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.idle = slices.DeleteFunc(n.idle, func(c *nearConn) bool {
+		if time.Since(c.since) < idleTime && silent(c.Conn) {
+			return false
+		}
+		c.Close()
+		return true
+	})
+	if n.swept = len(n.idle) > 0; n.swept {
+		time.AfterFunc(sweepEvery, n.sweep)
+	}
 }
 
 // close ends what waits for a request, now and later.

@@ -247,3 +247,30 @@ func TestManyAtOnceGetTheirOwnAnswers(t *testing.T) {
 		t.Errorf("%d connections of 16 at once", n)
 	}
 }
+
+// A connection that the server has closed is not kept until somebody needs one.
+func TestConnectionsThatTheServerHasClosedAreLetGo(t *testing.T) {
+	t.Parallel()
+	var open sync.Map
+	s := newRawServer(t, func(c net.Conn, id string) {
+		open.Store(c, true)
+		_, _ = io.WriteString(c, head("200 OK", len(document(id)))+document(id))
+	})
+	l := s.line(t)
+	ask := func() {
+		if _, err := l.Ask(t.Context(), call(t), gate.Trip{}); err != nil {
+			t.Error(err)
+		}
+	}
+	ask()
+	if n := l.Sweep(); n != 1 {
+		t.Errorf("%d connections wait, want 1", n)
+	}
+	open.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
+	for end := time.Now().Add(10 * time.Second); l.Sweep() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a closed connection is kept")
+		}
+	}
+	ask()
+}
