@@ -56,11 +56,13 @@ func Events() []string {
 		StandingMade, StandingSigned, StandingRevoked, PasswordChanged, PasskeyAdded, PasskeyRemoved}
 }
 
-func known(event string) bool {
+func known(event string) bool { return isEvent[event] }
+
+// isEvent is asked of every leaf that is written or read.
+var isEvent = func() map[string]bool {
+	out := map[string]bool{}
 	for _, e := range Events() {
-		if e == event {
-			return true
-		}
+		out[e] = true
 	}
-	return false
-}
+	return out
+}()
