@@ -20,7 +20,8 @@ func (s *Store) Earlier(ctx context.Context, a action.Action) (e action.Earlier,
 		if e.Like, err = series(c, succeededBefore+"tool = $3 AND targets = $4 AND left(targets, 200) = left($4, 200)"+newestFirst, a.ID, a.Tenant, a.Tool, targets); err != nil {
 			return err
 		}
-		if e.Same, err = series(c, succeededBefore+"principal = $3 AND fingerprint = $4"+newestFirst, a.ID, a.Tenant, a.Principal, a.Fingerprint); err != nil {
+		if e.Same, err = series(c, succeededBefore+`tool = $3 AND targets = $4 AND left(targets, 200) = left($4, 200)
+			AND principal = $5 AND fingerprint = $6`+newestFirst, a.ID, a.Tenant, a.Tool, targets, a.Principal, a.Fingerprint); err != nil {
 			return err
 		}
 		n, err := c.number("SELECT count(*) FROM action WHERE state = 'uncertain' AND id <> $1 AND tenant = $2 AND tool = $3 AND targets = $4",

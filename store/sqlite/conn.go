@@ -201,6 +201,9 @@ func (c *cursor) blob() []byte {
 	return c.stmt.ColumnBlob(i, []byte{})
 }
 
+// raw is blob without a copy: it is gone with the row.
+func (c *cursor) raw() []byte { return c.stmt.ColumnRawBlob(c.col()) }
+
 func (c *cursor) time() time.Time {
 	i := c.col()
 	if c.stmt.ColumnType(i) == sqlite3.NULL {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-const succeededBefore = "SELECT count(*), max(ended_at), id FROM action WHERE state IN ('succeeded', 'reconciled_succeeded') AND id <> ? AND "
+const succeededBefore = "SELECT count(*), max(ended_at), id FROM action WHERE (state = 'succeeded' OR state = 'reconciled_succeeded') AND id <> ? AND "
 
 // Earlier counts what is like an action and took effect. An action without
 // targets is like every other of its tool that has none.
@@ -17,7 +17,8 @@ func (s *Store) Earlier(ctx context.Context, a action.Action) (e action.Earlier,
 		if e.Like, err = series(c, succeededBefore+"tenant = ? AND tool = ? AND targets = ?", a.ID, a.Tenant, a.Tool, targets); err != nil {
 			return err
 		}
-		if e.Same, err = series(c, succeededBefore+"tenant = ? AND principal = ? AND fingerprint = ?", a.ID, a.Tenant, a.Principal, a.Fingerprint); err != nil {
+		if e.Same, err = series(c, succeededBefore+"tenant = ? AND tool = ? AND targets = ? AND fingerprint = ? AND principal = ?",
+			a.ID, a.Tenant, a.Tool, targets, a.Fingerprint, a.Principal); err != nil {
 			return err
 		}
 		n, err := c.number("SELECT count(*) FROM action WHERE state = 'uncertain' AND "+flying+" AND id <> ? AND +tenant = ? AND tool = ? AND targets = ?",

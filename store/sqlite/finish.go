@@ -91,6 +91,7 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 		if _, err := t.exec("UPDATE action SET caller_gone = 1, updated_at = ? WHERE id = ?", t.now, id); err != nil {
 			return fmt.Errorf("note that the caller left: %w", err)
 		}
+		s.memory.mark(row.Fingerprint, flight{id: id, joinable: true})
 		return t.record(r, nil, nil)
 	})
 }

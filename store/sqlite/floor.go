@@ -3,6 +3,8 @@ package sqlite
 import (
 	"fmt"
 	"time"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // grain is how far the stored time floor may lie behind the last record,
@@ -20,13 +22,48 @@ func (c *conn) latest() (last, floor int64, err error) {
 	return last, floor, err
 }
 
+// written is the database as the last commit of this process left it. Only who
+// holds the writing connection uses it.
+type written struct {
+	known   bool
+	version uint32
+	last    int64 // number of the last record
+}
+
+// version changes with each commit of anybody (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+// SQLITE_FCNTL_DATA_VERSION). It is that of the open transaction, or of the last one.
+func (c *conn) version() (uint32, error) {
+	v, err := c.db.FileControl("main", sqlite3.FCNTL_DATA_VERSION)
+	if err != nil {
+		return 0, fmt.Errorf("ask for changes: %w", err)
+	}
+	n, ok := v.(uint32)
+	if !ok {
+		return 0, fmt.Errorf("ask for changes: the answer is a %T", v)
+	}
+	return n, nil
+}
+
 // opening starts a transaction that has begun: with the number of the last
 // record, and a time that no clock that steps back can take below what was
 // seen before, in the next process either. Where another process has stored a
 // later time, as when this one was stopped and lost its lock, that is the
 // time.
+//
+// Nothing of that needs to be asked for where the database says that nobody
+// has written since this process did: now is no earlier than what it has seen.
 func (s *Store) opening(now time.Time) (*tx, error) {
 	t := &tx{conn: s.writer, store: s, now: now}
+	was := s.written
+	s.written = written{}
+	version, err := t.version()
+	if err != nil {
+		return t, err
+	}
+	if was.known && was.version == version {
+		t.last, t.first = was.last, was.last
+		return t, nil
+	}
 	last, floor, err := t.latest()
 	t.last, t.first = last, last
 	if err != nil || floor <= now.UnixNano() {
@@ -59,6 +96,8 @@ func (t *tx) close() error {
 	if _, err := t.exec("COMMIT"); err != nil {
 		return err
 	}
+	version, err := t.version()
+	s.written = written{err == nil, version, t.last}
 	if list {
 		s.listed = t.last
 	}

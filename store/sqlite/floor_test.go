@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -61,5 +62,28 @@ func TestTheTimeOfAChangeWithoutARecordHolds(t *testing.T) {
 	clock.Add(-int64(time.Hour))
 	if at, err := openAt(t, path, now).Now(t.Context()); err != nil || at.Before(want) {
 		t.Errorf("the next process says %s, %v; the last change was at %s", at, err, want)
+	}
+}
+
+// TestTheTimeOfAnotherProcessHolds: a process that was stopped and lost its
+// lock goes on from what another has written meanwhile, its time and the
+// numbers of its records.
+func TestTheTimeOfAnotherProcessHolds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := openAt(t, path, func() time.Time { return start })
+	begin(t, s, "act_1")
+	begin(t, s, "act_2")
+	later := start.Add(time.Minute)
+	other := raw(t, path)
+	if err := other.Exec(fmt.Sprintf(`INSERT INTO event (seq, id, at, tenant, event, action_id, leaf)
+		SELECT seq + 1, 'rec_other', %d, tenant, event, '', leaf FROM event ORDER BY seq DESC LIMIT 1`, later.UnixNano())); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"act_3", "act_4"} {
+		if row := begin(t, s, id); row.CreatedAt.Before(later) {
+			t.Errorf("%s is of %s, before %s", id, row.CreatedAt, later)
+		}
 	}
 }

@@ -200,21 +200,22 @@ func (t *tx) claimKey(a action.Action) error {
 // attempt is being sent again is as uncertain as before, and nothing
 // supersedes it while it is.
 func (t *tx) uncertain(a action.Action) (action.Action, error) {
-	if !a.Mutation || !t.store.memory.mayFly(a.Fingerprint) {
+	if !a.Mutation {
 		return action.Action{}, nil
 	}
-	row, err := t.store.loadWhere(t.conn, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
-		AND a.state IN ('uncertain', 'executing') AND (a.state = 'uncertain' AND a.id NOT IN (
-			WITH RECURSIVE named (id) AS (
-				SELECT ? UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
-			SELECT id FROM named)
-		OR a.state = 'executing' AND `+resent+`)
-		ORDER BY +a.seq LIMIT 1`, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
-	if errors.Is(err, action.ErrNotFound) {
-		return action.Action{}, nil
+	for _, id := range t.store.memory.mayBe(a.Fingerprint, doubtful) {
+		row, err := t.store.loadWhere(t.conn, `WHERE a.id = ? AND a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
+			AND (a.state = 'uncertain' AND a.id NOT IN (
+				WITH RECURSIVE named (id) AS (
+					SELECT ? UNION SELECT b.supersedes FROM action b JOIN named n ON b.id = n.id)
+				SELECT id FROM named)
+			OR a.state = 'executing' AND `+resent+`)`, id, a.Tenant, a.Principal, a.Fingerprint, a.Supersedes)
+		if err == nil {
+			return row, action.ErrUncertain
+		}
+		if !errors.Is(err, action.ErrNotFound) {
+			return action.Action{}, err
+		}
 	}
-	if err != nil {
-		return action.Action{}, err
-	}
-	return row, action.ErrUncertain
+	return action.Action{}, nil
 }

@@ -24,8 +24,8 @@ const ofAction = `seq IN (SELECT seq FROM event_of WHERE action_id = ?
 // enlist brings the lists up to the last record of the transaction.
 func (t *tx) enlist() error {
 	for _, sql := range []string{
-		"INSERT INTO event_of (action_id, seq) SELECT action_id, seq FROM event WHERE " + unlisted + " AND action_id <> ''",
-		"INSERT INTO event_in (tenant, seq) SELECT tenant, seq FROM event WHERE " + unlisted,
+		"INSERT OR FAIL INTO event_of (action_id, seq) SELECT action_id, seq FROM event WHERE " + unlisted + " AND action_id <> ''",
+		"INSERT OR FAIL INTO event_in (tenant, seq) SELECT tenant, seq FROM event WHERE " + unlisted,
 		"UPDATE event_listed SET seq = (SELECT coalesce(max(seq), 0) FROM event)",
 	} {
 		if _, err := t.exec(sql); err != nil {

@@ -37,18 +37,25 @@ func (c *conn) head() (h audit.Head, err error) {
 	return h, err
 }
 
+// A row of the tree holds inPart hashes of hashSize bytes.
+const (
+	inPart   = 120
+	hashSize = len(canon.Digest{})
+)
+
 // hashes reads stored hashes of the tree.
 func (c *conn) hashes(positions []int64) ([]canon.Digest, error) {
 	out := make([]canon.Digest, len(positions))
 	for i, p := range positions {
-		found, err := c.one(func(cur *cursor) error { out[i] = cur.digest(); return nil },
-			"SELECT hash FROM tree_hash WHERE position = ?", p)
-		if err != nil {
+		var h []byte
+		if _, err := c.one(func(cur *cursor) error { h = cur.blob(); return nil },
+			"SELECT substr(hashes, ?, 32) FROM tree_part WHERE part = ?", p%inPart*int64(hashSize)+1, p/inPart); err != nil {
 			return nil, err
 		}
-		if !found {
+		if len(h) != hashSize {
 			return nil, fmt.Errorf("the tree has no hash at position %d", p)
 		}
+		out[i] = canon.Digest(h)
 	}
 	return out, nil
 }
@@ -87,7 +94,7 @@ func (t *tx) sequence(most int) (audit.Head, int, error) {
 		if seq := cur.int(); seq != before.Size+int64(len(leaves))+1 {
 			return fmt.Errorf("record %d is missing", before.Size+int64(len(leaves))+1)
 		}
-		leaves = append(leaves, audit.LeafHash(cur.blob()))
+		leaves = append(leaves, audit.LeafHash(cur.raw()))
 		return nil
 	}, "SELECT seq, leaf FROM event WHERE seq > ? ORDER BY seq LIMIT ?", before.Size, most); err != nil || len(leaves) == 0 {
 		return before, 0, err
@@ -106,15 +113,39 @@ func (t *tx) sequence(most int) (audit.Head, int, error) {
 	return after, len(leaves), err
 }
 
-// keepHashes stores hashes of the tree from a position on. It is one statement
-// for all of them: to go into the database for each costs more than the hash.
+// keepHashes stores hashes of the tree from a position on, row by row.
 func (t *tx) keepHashes(from int64, added []canon.Digest) error {
-	all := make([]byte, 0, len(added)*len(canon.Digest{}))
+	for len(added) > 0 {
+		n := min(int(inPart-from%inPart), len(added))
+		if err := t.fillPart(from, added[:n]); err != nil {
+			return err
+		}
+		from, added = from+int64(n), added[n:]
+	}
+	return nil
+}
+
+// fillPart stores hashes that stand in one row.
+func (t *tx) fillPart(from int64, added []canon.Digest) error {
+	part, before := from/inPart, from%inPart
+	var all []byte
+	if before > 0 {
+		if _, err := t.one(func(cur *cursor) error { all = cur.blob(); return nil },
+			"SELECT hashes FROM tree_part WHERE part = ?", part); err != nil {
+			return err
+		}
+	}
+	if len(all) != int(before)*hashSize {
+		return fmt.Errorf("the tree does not end before position %d", from)
+	}
 	for _, h := range added {
 		all = append(all, h[:]...)
 	}
-	_, err := t.exec(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
-		INSERT INTO tree_hash (position, hash) SELECT ?2 + i, substr(?3, i * 32 + 1, 32) FROM n`, int64(len(added)), from, all)
+	if before == 0 {
+		_, err := t.exec("INSERT INTO tree_part (part, hashes) VALUES (?, ?)", part, all)
+		return err
+	}
+	_, err := t.exec("UPDATE tree_part SET hashes = ? WHERE part = ?", all, part)
 	return err
 }
 

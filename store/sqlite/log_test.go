@@ -135,7 +135,8 @@ func TestTheFileItselfKeepsTheTree(t *testing.T) {
 	}
 	defer db.Close()
 	for _, text := range []string{
-		"UPDATE tree_hash SET hash = zeroblob(32)", "DELETE FROM tree_hash", "INSERT INTO tree_hash VALUES (1000, zeroblob(32))",
+		"UPDATE tree_part SET hashes = zeroblob(length(hashes))", "UPDATE tree_part SET hashes = zeroblob(3840)", "UPDATE tree_part SET hashes = substr(hashes, 1, 32)",
+		"DELETE FROM tree_part", "INSERT INTO tree_part VALUES (1000, zeroblob(32))", "INSERT INTO tree_part VALUES (1, zeroblob(32))",
 		"UPDATE head SET size = size - 1", "UPDATE head SET root = zeroblob(32)", "DELETE FROM head",
 		"UPDATE checkpoint SET root = zeroblob(32)", "UPDATE checkpoint SET size = size + 1",
 	} {
@@ -161,14 +162,14 @@ func TestVerifyFindsWhatWasDoneToTheFile(t *testing.T) {
 		"a record removed":            "DELETE FROM event WHERE seq = 3",
 		"the last removed":            "DELETE FROM event WHERE seq = (SELECT max(seq) FROM event)",
 		"all removed":                 "DELETE FROM event",
-		"a hash changed":              "UPDATE tree_hash SET hash = zeroblob(32) WHERE position = 3",
-		"records and tree cut off":    "DELETE FROM event WHERE seq > 3; DELETE FROM tree_hash WHERE position > 3; UPDATE head SET size = 3",
+		"a hash changed":              "UPDATE tree_part SET hashes = CAST(substr(hashes, 1, 96) || zeroblob(32) || substr(hashes, 129) AS BLOB)",
+		"records and tree cut off":    "DELETE FROM event WHERE seq > 3; UPDATE tree_part SET hashes = substr(hashes, 1, 128); UPDATE head SET size = 3",
 		"the log renamed":             "UPDATE log SET origin = 'log.example/x'",
 		"the checkpoints removed":     "DELETE FROM checkpoint",
 		"another text under its name": "UPDATE checkpoint SET note = replace(note, char(10) || size || char(10), char(10) || (size - 1) || char(10))",
 	} {
 		copied := filepath.Join(t.TempDir(), "copy.db")
-		text = "DROP TRIGGER event_frozen; DROP TRIGGER event_kept; DROP TRIGGER tree_hash_frozen; DROP TRIGGER tree_hash_kept;" +
+		text = "DROP TRIGGER event_frozen; DROP TRIGGER event_kept; DROP TRIGGER tree_part_grows; DROP TRIGGER tree_part_kept;" +
 			"DROP TRIGGER head_forward;" + text
 		if err := os.Link(backup(t, path), copied); err != nil {
 			t.Fatal(err)

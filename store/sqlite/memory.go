@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -9,15 +10,15 @@ import (
 
 // memory is what this process knows without asking the database. It owns the
 // file, so nobody else can make it untrue: what is frozen, and which
-// fingerprints may be in flight.
+// rows may be in flight.
 type memory struct {
 	mu    sync.Mutex
 	floor int64         // the latest time that this process has seen, in ns
 	known bool          // stops is what the database holds
 	stops []action.Stop // replaced, never changed
 
-	flights map[canon.Digest]int // by fingerprint: rows in flight, counted before their commit
-	runs    map[string]*run      // by id: what this process has begun
+	flights map[canon.Digest][]flight // by fingerprint, oldest first: rows in flight, noted before their commit
+	runs    map[string]*run           // by id: what this process has begun
 }
 
 // stopsOf returns what stands for a tenant, in the order of Stops. known is
@@ -33,19 +34,54 @@ func (m *memory) stopsOf(tenant string) (out []action.Stop, known bool) {
 	return out, m.known
 }
 
-// mayFly reports whether a row with a fingerprint may be in flight.
-func (m *memory) mayFly(fingerprint canon.Digest) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.flights[fingerprint] > 0
+// flight is a row in flight. Each mark says what the row may be; only the
+// database says what it is.
+type flight struct {
+	id       string
+	doubtful bool // uncertain, or sent again after it was
+	joinable bool // for a call without a key to take up
 }
 
-func (m *memory) count(fingerprint canon.Digest, by int) {
+// mayBe returns the ids of the rows in flight with a fingerprint that bear a
+// mark, oldest first.
+func (m *memory) mayBe(fingerprint canon.Digest, marked func(flight) bool) (ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if n := m.flights[fingerprint] + by; n > 0 {
-		m.flights[fingerprint] = n
-	} else {
+	for _, f := range m.flights[fingerprint] {
+		if marked(f) {
+			ids = append(ids, f.id)
+		}
+	}
+	return ids
+}
+
+func doubtful(f flight) bool { return f.doubtful }
+func joinable(f flight) bool { return f.joinable }
+
+// depart notes a row in flight.
+func (m *memory) depart(fingerprint canon.Digest, f flight) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.flights[fingerprint] = append(m.flights[fingerprint], f)
+}
+
+// mark adds to what a row in flight may be.
+func (m *memory) mark(fingerprint canon.Digest, marks flight) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.flights[fingerprint] {
+		if f := &m.flights[fingerprint][i]; f.id == marks.id {
+			f.doubtful, f.joinable = f.doubtful || marks.doubtful, f.joinable || marks.joinable
+		}
+	}
+}
+
+// land notes that a row is no longer in flight.
+func (m *memory) land(fingerprint canon.Digest, id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.DeleteFunc(m.flights[fingerprint], func(f flight) bool { return f.id == id })
+	if m.flights[fingerprint] = all; len(all) == 0 {
 		delete(m.flights, fingerprint)
 	}
 }
@@ -64,21 +100,36 @@ func inFlight(s action.State) bool {
 	}
 }
 
+// flown names a row that a verb brings, or takes out of flight.
+type flown struct {
+	fingerprint canon.Digest
+	id          string
+}
+
 // opened notes that a verb brings a row. It counts at once: a call that looks
 // meanwhile asks the database and waits for nothing.
 func (t *tx) opened(a action.Action) {
 	if inFlight(a.State) {
-		t.store.memory.count(a.Fingerprint, 1)
-		t.job.opened = append(t.job.opened, a.Fingerprint)
+		t.store.memory.depart(a.Fingerprint, marks(a))
+		t.job.opened = append(t.job.opened, flown{a.Fingerprint, a.ID})
 	}
 }
 
-// moved notes that a verb takes a row out of flight. It counts once that is
-// committed.
+// marks is what a row may be, seen from its state alone.
+func marks(a action.Action) flight {
+	return flight{id: a.ID, doubtful: a.State == action.Uncertain,
+		joinable: a.CallerGone || a.State == action.Approved || a.State == action.Claimed}
+}
+
+// moved notes where a verb takes a row. What it may be from then on counts at
+// once, that it is out of flight once that is committed.
 func (t *tx) moved(from, to action.Action) {
 	t.store.memory.takeRun(from.ID) // it is no longer as it began
-	if inFlight(from.State) && !inFlight(to.State) {
-		t.job.ended = append(t.job.ended, from.Fingerprint)
+	switch {
+	case inFlight(to.State):
+		t.store.memory.mark(from.Fingerprint, marks(to))
+	case inFlight(from.State):
+		t.job.ended = append(t.job.ended, flown{from.Fingerprint, from.ID})
 	}
 }
 
@@ -93,7 +144,7 @@ func (s *Store) landed(batch []*job) {
 			gone = j.opened
 		}
 		for _, f := range gone {
-			s.memory.count(f, -1)
+			s.memory.land(f.fingerprint, f.id)
 		}
 		j.opened, j.ended, j.begun = nil, nil, nil
 	}
@@ -112,11 +163,11 @@ func (s *Store) remember() error {
 	if s.listed, err = s.writer.number("SELECT seq FROM event_listed"); err != nil {
 		return err
 	}
-	s.memory.flights, s.memory.runs = map[canon.Digest]int{}, map[string]*run{}
+	s.memory.flights, s.memory.runs = map[canon.Digest][]flight{}, map[string]*run{}
 	if err := s.writer.query(func(cur *cursor) error {
-		s.memory.flights[cur.digest()]++
+		s.memory.depart(cur.digest(), flight{id: cur.text(), doubtful: true, joinable: true})
 		return nil
-	}, "SELECT fingerprint FROM action WHERE "+flying); err != nil {
+	}, "SELECT fingerprint, id FROM action WHERE "+flying+" ORDER BY seq"); err != nil {
 		return err
 	}
 	return s.learnStops()

@@ -65,6 +65,7 @@ type Store struct {
 	kept    int64  // the time floor that is stored; belongs to whoever writes
 	listed  int64  // the last record in the lists; belongs to whoever writes
 	wal     wal    // belongs to whoever writes
+	written written
 	// policies are the versions that are in force; they belong to whoever
 	// writes. Nil while a batch sets one.
 	policies map[tool]string

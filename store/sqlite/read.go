@@ -62,15 +62,20 @@ func (s *Store) byKey(c *conn, tenant, principal, key string) (action.Action, er
 // Joinable returns the rows that a call without a key may take up; see
 // [verbatim.Reader].
 func (s *Store) Joinable(ctx context.Context, tenant, principal string, fingerprint canon.Digest) (out []action.Action, err error) {
-	if !s.memory.mayFly(fingerprint) {
+	ids := s.memory.mayBe(fingerprint, joinable)
+	if len(ids) == 0 {
 		return nil, ctx.Err()
 	}
 	err = s.read(ctx, func(c *conn) error {
-		out, err = s.list(c, `WHERE a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
-			AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing') AND a.key = ''
-			AND (a.caller_gone = 1 OR a.state IN ('approved', 'claimed')) ORDER BY +a.seq LIMIT ?`,
-			tenant, principal, fingerprint, maxLimit)
-		return err
+		for _, id := range ids {
+			found, err := s.list(c, `WHERE a.id = ? AND a.tenant = ? AND a.principal = ? AND a.fingerprint = ?
+				AND a.state IN ('pending_approval', 'approved', 'claimed', 'executing') AND a.key = ''
+				AND (a.caller_gone = 1 OR a.state IN ('approved', 'claimed'))`, id, tenant, principal, fingerprint)
+			if out = append(out, found...); err != nil || len(out) == maxLimit {
+				return err
+			}
+		}
+		return nil
 	})
 	return out, err
 }

@@ -28,7 +28,7 @@ const columns = `a.id, a.kind, a.tenant, a.principal, a.agent, a.owner, a.task, 
 const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p ON p.action_seq = a.seq
 	LEFT JOIN approval t ON t.action_id = a.id `
 
-const insertSQL = `INSERT INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
+const insertSQL = `INSERT OR FAIL INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
 	definition, mutation, high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint,
 	hash, targets, evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
 	result_mode, policy_version, rules, process, ended_at, end_code, server, raw,

@@ -56,7 +56,7 @@ func (m *memory) takeRun(id string) *run {
 }
 
 // endSQL is saveSQL for a run that is as this process began it.
-const endSQL = `UPDATE action SET state = ?, lease_until = NULL, updated_at = ?, process = ?, ended_at = ?, end_error = ?,
+const endSQL = `UPDATE OR FAIL action SET state = ?, lease_until = NULL, updated_at = ?, process = ?, ended_at = ?, end_error = ?,
 	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?, result = ?
 	WHERE seq = ? AND id = ? AND state = 'executing' AND fence = ? AND attempt = ? AND updated_at = ? AND caller_gone = ?`
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -32,8 +31,8 @@ type job struct {
 	outcome error
 	done    chan struct{}
 
-	opened, ended []canon.Digest // fingerprints of rows that it brings, and takes out of flight
-	begun         *run           // the row that it begins
+	opened, ended []flown // rows that it brings, and takes out of flight
+	begun         *run    // the row that it begins
 }
 
 // tx is the open transaction as a verb sees it.
