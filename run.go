@@ -38,22 +38,22 @@ func (g *Gate) run(ctx context.Context, p *proposal, a action.Action) (Outcome, 
 		return g.give(ctx, p, a, h)
 	}
 	t := attempt{row: a, tool: p.tool, handler: p.handler, audience: p.audience, sendBy: sendBy}
-	ended := make(chan Outcome, 1)
 	running := p.call.walked.step(StepRun)
 	g.runs.Add(1)
-	go func() {
+	u := g.begun(context.WithoutCancel(ctx), t)
+	if u.wait(ctx.Done()) {
 		defer g.runs.Done()
-		o := g.finish(context.WithoutCancel(ctx), t)
-		running()
-		ended <- o
-	}()
-	select {
-	case o := <-ended:
-		return o, nil
-	case <-ctx.Done(): // the run goes on; only its caller is gone
-		g.leave(ctx, a.ID)
-		return outcomeOf(a), nil
+		defer running()
+		return u.end(), nil
 	}
+	go func() { // the run goes on; only its caller is gone
+		defer g.runs.Done()
+		u.wait(nil)
+		u.end()
+		running()
+	}()
+	g.leave(ctx, a.ID)
+	return outcomeOf(a), nil
 }
 
 // notBegun words why the commit point refused. A claimed action that it
@@ -114,27 +114,50 @@ func (t attempt) permit() permit.Permit {
 	return permit.Issue(kind, t.row.ID, t.row.Fence, action.ProviderKey(t.row.ID, t.row.Attempt), t.row.Payload.Args)
 }
 
-// finish runs the tool and stores how it ended. If that cannot be stored the
-// answer is uncertain, and the sweeper will say so in the store.
-func (g *Gate) finish(ctx context.Context, t attempt) Outcome {
-	stored := make(chan struct{}) // a late answer waits for the end that it corrects
-	defer close(stored)
-	a := t.row
-	pm, err := g.bearing(ctx, t.permit(), t.audience, t.tool, a)
-	var end execute.Ended
+// underway is an attempt whose tool has been called.
+type underway struct {
+	attempt
+	gate    *Gate
+	ctx     context.Context // of the run, which its caller does not end
+	running *execute.Started
+	how     execute.Ended // once it has ended
+	stored  chan struct{} // a late answer waits for the end that it corrects
+}
+
+// begun calls the tool. What could not be called has ended.
+func (g *Gate) begun(ctx context.Context, t attempt) *underway {
+	u := &underway{attempt: t, gate: g, ctx: ctx, stored: make(chan struct{})}
+	pm, err := g.bearing(ctx, t.permit(), t.audience, t.tool, t.row)
 	if err == nil {
-		end, err = execute.Run(ctx, pm, t.handler, execute.Options{
+		u.running, err = execute.Start(ctx, pm, t.handler, execute.Options{
 			Timeout: timeout(t.tool), SendBy: t.sendBy, ErrorsUnclear: t.tool.Errors == catalog.ErrorsUnclear,
-			Late: func(e execute.Ended) { <-stored; g.late(ctx, a, e) },
+			Late: func(e execute.Ended) { <-u.stored; g.late(ctx, t.row, e) },
 		})
 	}
 	if err != nil {
-		end = execute.NotRun(err)
+		u.how = execute.NotRun(err)
 	}
-	if t.again && end.State != action.Succeeded {
-		end = unsettled(end)
+	return u
+}
+
+// wait reports whether the tool has ended; false once gone is closed.
+func (u *underway) wait(gone <-chan struct{}) (over bool) {
+	if u.running == nil {
+		return true
 	}
-	now, err := g.cfg.Store.Finish(ctx, action.Ending{ID: a.ID, Fence: a.Fence, State: end.State, Result: end.Result})
+	u.how, over = u.running.Wait(gone)
+	return over
+}
+
+// end stores how a tool ended. If that cannot be stored the answer is
+// uncertain, and the sweeper will say so in the store.
+func (u *underway) end() Outcome {
+	defer close(u.stored)
+	g, a, how := u.gate, u.row, u.how
+	if u.again && how.State != action.Succeeded {
+		how = unsettled(how)
+	}
+	now, err := g.cfg.Store.Finish(u.ctx, action.Ending{ID: a.ID, Fence: a.Fence, State: how.State, Result: how.Result})
 	g.changes.tell(a.ID)
 	if err == nil {
 		return g.receipted(outcomeOf(now), now.Leaf)

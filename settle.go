@@ -173,7 +173,9 @@ func (g *Gate) resend(ctx context.Context, a action.Action, b Bound) (bool, erro
 	}
 	g.runs.Add(1)
 	defer g.runs.Done()
-	o := g.finish(context.WithoutCancel(ctx), attempt{row: started, tool: b.Tool, handler: b.Handler, audience: b.Audience, sendBy: sendBy, again: true})
+	u := g.begun(context.WithoutCancel(ctx), attempt{row: started, tool: b.Tool, handler: b.Handler, audience: b.Audience, sendBy: sendBy, again: true})
+	u.wait(nil)
+	o := u.end()
 	return o.State == action.Succeeded, nil
 }
 

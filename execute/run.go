@@ -72,35 +72,69 @@ type answer struct {
 // timeout passes or ctx ends. It fails only with [ErrPermit], before the
 // tool could start; every other end is an [Ended].
 func Run(ctx context.Context, p permit.Permit, h Handler, opt Options) (Ended, error) {
+	r, err := Start(ctx, p, h, opt)
+	if err != nil {
+		return Ended{}, err
+	}
+	end, _ := r.Wait(nil)
+	return end, nil
+}
+
+// Started is a tool at work. One goroutine waits for it.
+type Started struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	answers chan answer
+	kind    permit.Kind
+	opt     Options
+}
+
+// Start is [Run] without the wait. Somebody must call Wait until it says that
+// the run has ended.
+func Start(ctx context.Context, p permit.Permit, h Handler, opt Options) (*Started, error) {
 	if !p.Valid() || p.Kind() == permit.Question || h == nil || opt.Timeout <= 0 {
-		return Ended{}, ErrPermit
+		return nil, ErrPermit
 	}
 	args, err := snapshot.Thaw(p.Args())
 	if err != nil {
-		return Ended{}, fmt.Errorf("%w: frozen bytes are not canonical", ErrPermit)
+		return nil, fmt.Errorf("%w: frozen bytes are not canonical", ErrPermit)
 	}
 	in := Input{permit: p, args: args, meanwhile: opt.Beside}
 	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
+	r := &Started{ctx, cancel, make(chan answer, 1), p.Kind(), opt}
 	if o, ok := h.(Obedient); ok && p.Kind() == permit.Read && o.Obeys(in) {
-		defer cancel()
-		return heard(ctx, p.Kind(), call(ctx, h, in, opt.SendBy), opt), nil
+		r.answers <- call(ctx, h, in, opt.SendBy)
+		return r, nil
 	}
 	if opt.Beside != nil {
 		go opt.Beside()
 	}
-	answers := make(chan answer, 1)
 	go func() {
 		a := answer{err: errPanic}
-		defer func() { answers <- a }() // also where the tool ends its goroutine
+		defer func() { r.answers <- a }() // also where the tool ends its goroutine
 		a = call(ctx, h, in, opt.SendBy)
 	}()
+	return r, nil
+}
+
+// Wait returns how the run ended, or false once gone is closed: the run goes
+// on then, and is waited for again. A nil gone never is.
+func (r *Started) Wait(gone <-chan struct{}) (Ended, bool) {
 	select {
-	case a := <-answers:
-		defer cancel()
-		return heard(ctx, p.Kind(), a, opt), nil
-	case <-ctx.Done():
-		go waitLate(cancel, answers, p.Kind(), opt)
-		return unanswered(p.Kind()), nil
+	case a := <-r.answers:
+		defer r.cancel()
+		return heard(r.ctx, r.kind, a, r.opt), true
+	case <-r.ctx.Done():
+		select {
+		case a := <-r.answers: // it came in time, and was not looked at before
+			defer r.cancel()
+			return heard(r.ctx, r.kind, a, r.opt), true
+		default:
+		}
+		go waitLate(r.cancel, r.answers, r.kind, r.opt)
+		return unanswered(r.kind), true
+	case <-gone:
+		return Ended{}, false
 	}
 }
 
