@@ -220,3 +220,6 @@ func execution(ctx context.Context, s *sqlite.Store, version string, n int64) er
 
 // TestSequencing is the second part of TestAudit alone.
 func TestSequencing(t *testing.T) { sequencing(t) }
+
+// TestCommits is the first part of TestAudit alone.
+func TestCommits(t *testing.T) { commits(t) }

@@ -15,8 +15,8 @@ import (
 func BenchmarkSQLite(b *testing.B) {
 	dir := b.TempDir()
 	b.Run("raw", func(b *testing.B) {
-		row := rawSQLite(b, b.TempDir())
-		alone(b, func(int) error { return insertRaw(row) })
+		table := rawSQLite(b, b.TempDir(), ordered)
+		alone(b, func(int) error { return table.row() })
 	})
 	b.Run("decision", func(b *testing.B) { alone(b, decision(b, openSQLite(b, filepath.Join(dir, "a.db")))) })
 	b.Run("decision, 64 callers", func(b *testing.B) { crowded(b, decision(b, openSQLite(b, filepath.Join(dir, "b.db")))) })

@@ -5,6 +5,8 @@ package storebench_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +26,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/execute"
 	"github.com/seed-de4804fb/verbatim/internal/ids"
 	"github.com/seed-de4804fb/verbatim/keys"
-	"github.com/seed-de4804fb/verbatim/policy"
+	"github.com/seed-de4804fb/verbatim/policy/cedar"
 	"github.com/seed-de4804fb/verbatim/snapshot"
 	"github.com/seed-de4804fb/verbatim/store/postgres"
 	"github.com/seed-de4804fb/verbatim/store/sqlite"
@@ -81,45 +83,77 @@ func appendSynced(t testing.TB, dir string) func(int) error {
 	}
 }
 
-// rawSQLite is one commit of one row with SQLite's own means.
-func rawSQLite(t testing.TB, dir string) *sqlite3.Stmt {
+// shape is a row of a raw table.
+type shape struct {
+	table, insert string
+	bind          func(*sqlite3.Stmt) error
+}
+
+// ordered has an id that stands in the order of time, as actions have.
+var ordered = shape{"CREATE TABLE x (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)",
+	"INSERT INTO x (id, body) VALUES (?, ?)", func(s *sqlite3.Stmt) error {
+		if err := s.BindText(1, ids.Ordered("act")); err != nil {
+			return err
+		}
+		return s.BindBlob(2, make([]byte, 300))
+	}}
+
+// digested is the row of a plain log of decisions: who, what, the arguments
+// and a digest that is there once.
+var digested = shape{"CREATE TABLE x (seq INTEGER PRIMARY KEY, at INTEGER, actor TEXT, tool TEXT, args BLOB, digest BLOB UNIQUE) STRICT",
+	"INSERT INTO x (at, actor, tool, args, digest) VALUES (?, 'maria', 'pay', ?, ?)", func(s *sqlite3.Stmt) error {
+		var digest [32]byte
+		if _, err := rand.Read(digest[:]); err != nil {
+			return err
+		}
+		if err := errors.Join(s.BindInt64(1, time.Now().UnixNano()), s.BindBlob(2, make([]byte, 200))); err != nil {
+			return err
+		}
+		return s.BindBlob(3, digest[:])
+	}}
+
+// raw is a table of its own, written with SQLite's own means.
+type raw struct {
+	*sqlite3.Stmt
+	shape
+}
+
+func rawSQLite(t testing.TB, dir string, of shape) raw {
 	t.Helper()
 	db, err := sqlite3.Open("file:" + filepath.Join(dir, "raw.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)")
 	must(t, err)
-	must(t, db.Exec("CREATE TABLE x (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"))
-	s, _, err := db.Prepare("INSERT INTO x (id, body) VALUES (?, ?)")
+	must(t, db.Exec(of.table))
+	s, _, err := db.Prepare(of.insert)
 	must(t, err)
 	t.Cleanup(func() { s.Close(); db.Close() })
-	return s
+	return raw{s, of}
 }
 
-func insertRaw(s *sqlite3.Stmt) error {
-	if err := s.BindText(1, ids.Ordered("act")); err != nil {
+// row inserts one row, which outside a transaction is one commit.
+func (r raw) row() error {
+	if err := r.bind(r.Stmt); err != nil {
 		return err
 	}
-	if err := s.BindBlob(2, make([]byte, 300)); err != nil {
-		return err
-	}
-	s.Step()
-	return s.Reset()
+	r.Step()
+	return r.Reset()
 }
 
 // inTurn is the same for many callers, as SQLite lets them: one at a time.
 func inTurn(t testing.TB, dir string) func(int) error {
 	t.Helper()
-	stmt := rawSQLite(t, dir)
+	table := rawSQLite(t, dir, ordered)
 	var writer sync.Mutex
 	return func(int) error {
 		writer.Lock()
 		defer writer.Unlock()
-		return insertRaw(stmt)
+		return table.row()
 	}
 }
 
 // grouped is the same for many callers who share commits, as the store's do.
-func grouped(t testing.TB, dir string) func(int) error {
+func grouped(t testing.TB, dir string, of shape) func(int) error {
 	t.Helper()
-	stmt := rawSQLite(t, dir)
+	table := rawSQLite(t, dir, of)
 	waiting := make(chan chan error, crowd)
 	t.Cleanup(func() { close(waiting) })
 	go func() {
@@ -135,14 +169,14 @@ func grouped(t testing.TB, dir string) func(int) error {
 					more = false
 				}
 			}
-			err := stmt.Conn().Exec("BEGIN IMMEDIATE")
+			err := table.Conn().Exec("BEGIN IMMEDIATE")
 			for range batch {
 				if err == nil {
-					err = insertRaw(stmt)
+					err = table.row()
 				}
 			}
 			if err == nil {
-				err = stmt.Conn().Exec("COMMIT")
+				err = table.Conn().Exec("COMMIT")
 			}
 			for _, done := range batch {
 				done <- err
@@ -199,8 +233,8 @@ func decision(t testing.TB, s verbatim.Store) func(int) error {
 	}
 }
 
-// execution is one whole call through a gate, from bytes to answer, with a
-// tool that does nothing.
+// execution is one whole call through a gate, from bytes to answer, with the
+// policy engine that ships and a tool that does nothing.
 func execution(t testing.TB, s verbatim.Store) func(int) error {
 	t.Helper()
 	pay, err := verbatim.Untyped(catalog.Spec{Name: "pay", Impact: catalog.Ordinary, Reason: "play money", Effect: catalog.Blind,
@@ -209,10 +243,11 @@ func execution(t testing.TB, s verbatim.Store) func(int) error {
 			return execute.Output{Bytes: []byte(`{"done":true}`)}, nil
 		}))
 	must(t, err)
-	gate := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{pay},
-		Policy: policy.FromFunc("1", func(context.Context, policy.Input) (policy.Decision, error) {
-			return policy.Decision{Effect: policy.Allow, Reason: "test"}, nil
-		}), Gate: func(c *verbatim.Config) { c.Store = s }}).Gate
+	rules, err := cedar.Load(map[string][]byte{"pay.cedar": []byte(`permit (principal, action == Action::"pay", resource);`)},
+		[]*catalog.Tool{pay.Tool}, cedar.Options{})
+	must(t, err)
+	gate := verbatimtest.New(t, verbatimtest.Config{Tools: []verbatim.Bound{pay}, Policy: rules,
+		Gate: func(c *verbatim.Config) { c.Store = s }}).Gate
 	var n atomic.Int64
 	return func(int) error {
 		o, err := gate.Call(context.Background(), verbatim.Session{Tenant: tenant, Principal: "maria", Owner: "maria", Agent: "helper"},
