@@ -94,6 +94,9 @@ func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Ac
 			return a, err
 		}
 		t.began(out, fresh.box, len(start.Limits) > 0)
+		if start.Written != nil {
+			start.Written(out)
+		}
 		return out, nil
 	})
 }
