@@ -182,3 +182,13 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestTheFormOfTheHeaderIsBase64URL(t *testing.T) {
+	t.Parallel()
+	for n := range 3000 {
+		envelope := bytes.Repeat([]byte{byte(n), 0xfb, 0x00, 0x7f, 0xff}, n/5+1)[:n]
+		if got := warrant.Encode(envelope); got != base64.RawURLEncoding.EncodeToString(envelope) {
+			t.Fatalf("%d bytes: %s", n, got)
+		}
+	}
+}
