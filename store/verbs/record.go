@@ -28,17 +28,23 @@ type Entry struct {
 }
 
 // NewEntry completes a record: its time, its references, its commitments.
-// Its number is the store's to give.
+// Its number is the store's to give. The facts are the record's from then on.
 func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
 	e := Entry{Record: r, Salt: audit.NewSalt()}
 	e.ID, e.At = "rec_"+rand.Text(), now
-	e.Facts, e.Commitments = make(map[string]string, len(f)), make(map[string]string, len(s))
+	if f == nil {
+		f = Facts{}
+	}
+	e.Facts, e.Commitments = f, make(map[string]string, len(s))
 	for _, text := range []*string{&e.Tool, &e.Agent, &e.By, &e.Code} {
 		*text = short(*text)
 	}
 	for name, value := range f {
-		if value != "" {
-			e.Facts[name] = short(value)
+		switch kept := short(value); {
+		case value == "":
+			delete(f, name)
+		case kept != value:
+			f[name] = kept
 		}
 	}
 	under := e.Salt.Committer()
