@@ -32,8 +32,8 @@ func head(status string, body int) string {
 
 // rawServer accepts connections and writes what it is told to, byte for byte.
 type rawServer struct {
-	at                string
-	connected, served atomic.Int32
+	at                      string
+	connected, served, open atomic.Int32
 }
 
 func newRawServer(t *testing.T, say wordFor) *rawServer {
@@ -59,7 +59,8 @@ func newRawServer(t *testing.T, say wordFor) *rawServer {
 }
 
 func (s *rawServer) serve(c net.Conn, say wordFor) {
-	defer c.Close()
+	s.open.Add(1)
+	defer func() { c.Close(); s.open.Add(-1) }()
 	in := bufio.NewReader(c)
 	for {
 		r, err := http.ReadRequest(in)
@@ -273,4 +274,46 @@ func TestConnectionsThatTheServerHasClosedAreLetGo(t *testing.T) {
 		}
 	}
 	ask()
+}
+
+// Whatever ends a call, its connection is used again or closed.
+func TestNoConnectionIsForgotten(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int32
+	s := newRawServer(t, func(c net.Conn, id string) {
+		whole := head("200 OK", len(document(id))) + document(id)
+		switch n.Add(1) % 5 {
+		case 0: // the call ends before its answer
+		case 1:
+			_, _ = io.WriteString(c, whole[:len(whole)-5])
+		case 2:
+			_, _ = io.WriteString(c, "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nnone")
+		default:
+			_, _ = io.WriteString(c, whole)
+		}
+	})
+	l := s.line(t)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 25 {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+				_, _ = l.Ask(ctx, call(t), gate.Trip{}) // answered or not
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	kept := l.Sweep()
+	for end := time.Now().Add(10 * time.Second); int(s.open.Load()) > kept; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are open, %d are kept", s.open.Load(), kept)
+		}
+	}
+	l.Close()
+	for end := time.Now().Add(10 * time.Second); s.open.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are open after the end", s.open.Load())
+		}
+	}
 }
