@@ -44,6 +44,13 @@ func (l Login) Proved() time.Time {
 	return l.ProvedAt
 }
 
+// Proof is what a login was proved with. What of it belongs to the account is
+// as it was read before the proof was checked.
+type Proof struct {
+	PasswordHash string // of the account at that time; "" if it had no password
+	Passkey      []byte // id of the passkey that was used; nil if none was
+}
+
 // Book keeps accounts and logins. Every method is one durable transaction.
 // Times are UTC and may be rounded down to whole milliseconds. Names are
 // compared as bytes.
@@ -79,9 +86,13 @@ type Book interface {
 	CountAccounts(ctx context.Context) (int, error)
 
 	// AddLogin adds a login. It fails with ErrNoAccount unless the account
-	// exists and is active. It may forget logins that expired before
+	// exists and is active, and with ErrProofGone where by no longer proves
+	// anything: the account has another password than it had, whatever was
+	// proved with, or the passkey was removed. A login of MethodPassword takes
+	// a password, one of MethodPasskey a passkey of the account; there are no
+	// other methods but MethodOIDC. It may forget logins that expired before
 	// l.CreatedAt.
-	AddLogin(ctx context.Context, l Login) error
+	AddLogin(ctx context.Context, l Login, by Proof) error
 
 	// Login returns a login by the digest of its token, also one that is over
 	// by time, or ErrNoLogin.
@@ -105,4 +116,5 @@ var (
 	ErrNoAccount = errors.New("no such account")
 	ErrNameTaken = errors.New("an account with this name, or one that looks like it, exists")
 	ErrNoLogin   = errors.New("no such login")
+	ErrProofGone = errors.New("the password was changed or the passkey removed while somebody signed in with it")
 )

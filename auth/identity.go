@@ -60,7 +60,7 @@ func (a *Accounts) LoginFrom(ctx context.Context, tenant string, who Identity) (
 	} else if proved.After(now) {
 		proved = now
 	}
-	return a.begin(ctx, account, MethodOIDC, proved)
+	return a.begin(ctx, account, MethodOIDC, proved, nil)
 }
 
 // welcome makes the account of somebody who comes for the first time.

@@ -22,18 +22,21 @@ const (
 )
 
 // Login checks a person and starts a login. The token goes into a cookie and
-// nowhere else. It fails like Check.
+// nowhere else. It fails like Check, also where the password is changed or the
+// account shut out before the login has begun.
 func (a *Accounts) Login(ctx context.Context, name, password string) (token string, _ Account, _ error) {
 	account, err := a.Check(ctx, name, password)
 	if err != nil {
 		return "", Account{}, err
 	}
-	return a.begin(ctx, account, MethodPassword, a.moment())
+	return a.begin(ctx, account, MethodPassword, a.moment(), nil)
 }
 
 // LoginWith starts a login for whoever used a passkey: an assertion over
 // Challenge(ToSignIn, "", nonce). That the nonce is used once is the caller's
-// to see to. It fails with ErrNoCredential, keys.ErrAssertion or ErrCloned.
+// to see to. It fails with ErrNoCredential, also where the passkey is removed,
+// the password changed or the account shut out before the login has begun;
+// with keys.ErrAssertion or ErrCloned.
 func (a *Accounts) LoginWith(ctx context.Context, site passkey.Site, nonce string, by Assertion) (token string, _ Account, _ error) {
 	c, err := a.book.CredentialByID(ctx, by.CredentialID)
 	if err != nil {
@@ -49,21 +52,38 @@ func (a *Accounts) LoginWith(ctx context.Context, site passkey.Site, nonce strin
 	if err != nil {
 		return "", Account{}, err
 	}
-	return a.begin(ctx, account, MethodPasskey, a.moment())
+	return a.begin(ctx, account, MethodPasskey, a.moment(), c.ID)
 }
 
-// begin starts a login of a person who proved who they are.
-func (a *Accounts) begin(ctx context.Context, account Account, method string, proved time.Time) (token string, _ Account, _ error) {
+// begin starts a login of a person who proved who they are. account is as it
+// was read before that was checked; key is the passkey that was used, or nil.
+func (a *Accounts) begin(ctx context.Context, account Account, method string, proved time.Time, key []byte) (token string, _ Account, _ error) {
 	secret := make([]byte, tokenBytes)
 	rand.Read(secret)
 	token = base64.RawURLEncoding.EncodeToString(secret)
 	now := a.moment()
 	err := a.book.AddLogin(ctx, Login{Token: canon.Sum([]byte(token)), AccountID: account.ID, Method: method, ProvedAt: proved,
-		CreatedAt: now, ExpiresAt: now.Add(LoginLife), IdleUntil: now.Add(LoginIdle)})
+		CreatedAt: now, ExpiresAt: now.Add(LoginLife), IdleUntil: now.Add(LoginIdle)}, Proof{PasswordHash: account.PasswordHash, Passkey: key})
 	if err != nil {
-		return "", Account{}, fmt.Errorf("add login: %w", err)
+		return "", Account{}, fmt.Errorf("add login: %w", overtaken(method, err))
 	}
 	return token, account, nil
+}
+
+// overtaken answers as if the proof had come after what made it void.
+func overtaken(method string, err error) error {
+	gone := errors.Is(err, ErrNoAccount)
+	void := gone || errors.Is(err, ErrProofGone)
+	switch {
+	case void && method == MethodPassword:
+		return fmt.Errorf("%w: %w", ErrCredentials, err)
+	case void && method == MethodPasskey:
+		return fmt.Errorf("%w: %w", ErrNoCredential, err)
+	case gone && method == MethodOIDC:
+		return fmt.Errorf("%w: %w", ErrShutOut, err)
+	default:
+		return err
+	}
 }
 
 // Session returns the login of a cookie token and its active account. It

@@ -356,7 +356,7 @@ func (b *bench) logIn(t *testing.T, a auth.Account) string {
 	token := (rand.Text() + rand.Text())[:43]
 	now := b.clock.Now()
 	err := b.book.AddLogin(t.Context(), auth.Login{Token: canon.Sum([]byte(token)), AccountID: a.ID, CreatedAt: now,
-		ExpiresAt: now.Add(auth.LoginLife), IdleUntil: now.Add(auth.LoginIdle)})
+		ExpiresAt: now.Add(auth.LoginLife), IdleUntil: now.Add(auth.LoginIdle), Method: auth.MethodPassword}, auth.Proof{PasswordHash: a.PasswordHash})
 	if err != nil {
 		t.Fatal(err)
 	}

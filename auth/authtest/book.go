@@ -121,17 +121,34 @@ func (b *Book) CountAccounts(context.Context) (int, error) {
 }
 
 // AddLogin implements auth.Book.
-func (b *Book) AddLogin(ctx context.Context, l auth.Login) error {
-	if a, err := b.AccountByID(ctx, l.AccountID); err != nil || !a.Active {
-		return auth.ErrNoAccount
-	}
+func (b *Book) AddLogin(_ context.Context, l auth.Login, by auth.Proof) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.accounts, func(a auth.Account) bool { return a.ID == l.AccountID && a.Active })
+	if i < 0 {
+		return auth.ErrNoAccount
+	}
+	if !b.holds(b.accounts[i], l.Method, by) {
+		return auth.ErrProofGone
+	}
 	if b.logins == nil {
 		b.logins = map[canon.Digest]auth.Login{}
 	}
 	b.logins[l.Token] = l
 	return nil
+}
+
+// holds reports whether a proof still proves something.
+func (b *Book) holds(a auth.Account, method string, by auth.Proof) bool {
+	switch method {
+	case auth.MethodPassword:
+		return by.PasswordHash != "" && by.PasswordHash == a.PasswordHash
+	case auth.MethodPasskey:
+		i := b.index(by.Passkey)
+		return by.PasswordHash == a.PasswordHash && i >= 0 && b.credentials[i].AccountID == a.ID && b.credentials[i].RevokedAt.IsZero()
+	default:
+		return method == auth.MethodOIDC && by.PasswordHash == a.PasswordHash
+	}
 }
 
 // Login implements auth.Book.

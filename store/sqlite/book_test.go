@@ -20,8 +20,10 @@ func account(id string) auth.Account {
 
 func login(name string, a auth.Account) auth.Login {
 	return auth.Login{Token: canon.Sum([]byte(name)), AccountID: a.ID, CreatedAt: a.CreatedAt, ExpiresAt: a.CreatedAt.Add(time.Hour),
-		IdleUntil: a.CreatedAt.Add(time.Minute)}
+		IdleUntil: a.CreatedAt.Add(time.Minute), Method: auth.MethodPassword}
 }
+
+func proof(a auth.Account) auth.Proof { return auth.Proof{PasswordHash: a.PasswordHash} }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -79,8 +81,10 @@ func TestDisablingAndANewPasswordEndLogins(t *testing.T) {
 		func() error { return s.SetPassword(t.Context(), a.ID, "$argon2id$new", a.CreatedAt.Add(time.Hour)) },
 		func() error { return s.Disable(t.Context(), a.ID) },
 	} {
+		a, err := s.AccountByID(t.Context(), a.ID)
+		must(t, err)
 		l := login("cookie", a)
-		must(t, s.AddLogin(t.Context(), l))
+		must(t, s.AddLogin(t.Context(), l, proof(a)))
 		must(t, s.TouchLogin(t.Context(), l.Token, l.IdleUntil.Add(time.Minute)))
 		got, err := s.Login(t.Context(), l.Token)
 		must(t, err)
@@ -98,7 +102,7 @@ func TestDisablingAndANewPasswordEndLogins(t *testing.T) {
 	if got.Active || got.PasswordHash != "$argon2id$new" || !got.PasswordAt.Equal(a.CreatedAt.Add(time.Hour)) {
 		t.Fatalf("%+v", got)
 	}
-	if err := s.AddLogin(t.Context(), login("late", a)); !errors.Is(err, auth.ErrNoAccount) {
+	if err := s.AddLogin(t.Context(), login("late", a), proof(a)); !errors.Is(err, auth.ErrNoAccount) {
 		t.Fatalf("a disabled account logged in: %v", err)
 	}
 }
@@ -109,7 +113,7 @@ func TestUnknownAccountsAreSaid(t *testing.T) {
 	for name, err := range map[string]error{
 		"SetPassword": s.SetPassword(t.Context(), "acc_none", "x", time.Unix(1, 0)),
 		"Disable":     s.Disable(t.Context(), "acc_none"),
-		"AddLogin":    s.AddLogin(t.Context(), login("x", account("none"))),
+		"AddLogin":    s.AddLogin(t.Context(), login("x", account("none")), proof(account("none"))),
 	} {
 		if !errors.Is(err, auth.ErrNoAccount) {
 			t.Errorf("%s: %v, want ErrNoAccount", name, err)
@@ -126,8 +130,8 @@ func TestExpiredLoginsAreForgotten(t *testing.T) {
 	must(t, s.AddAccount(t.Context(), a))
 	old, fresh := login("old", a), login("fresh", a)
 	fresh.CreatedAt = old.ExpiresAt.Add(time.Second)
-	must(t, s.AddLogin(t.Context(), old))
-	must(t, s.AddLogin(t.Context(), fresh))
+	must(t, s.AddLogin(t.Context(), old, proof(a)))
+	must(t, s.AddLogin(t.Context(), fresh, proof(a)))
 	if _, err := s.Login(t.Context(), old.Token); !errors.Is(err, auth.ErrNoLogin) {
 		t.Fatalf("old login: %v", err)
 	}

@@ -44,6 +44,7 @@ func (b *bench) key(account, name string) *auth.Credential {
 }
 
 func testPeople(t *testing.T, open Open) {
+	each(t, open, signIns())
 	each(t, open, map[string]func(*bench){
 		"an invitation makes one account, in its tenant and groups": func(b *bench) {
 			book, ctx := b.register(), b.Context()
@@ -139,6 +140,7 @@ func testPeople(t *testing.T, open Open) {
 			b.recorded(audit.AccountEnabled, opal)
 		},
 		"no login outlives the moment in which its account was shut out": func(b *bench) {
+			by := b.password(ann)
 			for round := range 10 {
 				b.must(b.register().SetActive(b.Context(), ann, true, opal))
 				logins := make([]auth.Login, 5)
@@ -147,10 +149,8 @@ func testPeople(t *testing.T, open Open) {
 					if i == len(logins) {
 						return b.register().SetActive(ctx, ann, false, opal)
 					}
-					now := b.clock.read()
-					logins[i] = auth.Login{Token: canon.Sum(fmt.Append(nil, round, " login ", i)), AccountID: ann, CreatedAt: now,
-						ExpiresAt: now.Add(time.Hour), IdleUntil: now.Add(time.Hour), Method: "password", ProvedAt: now}
-					return b.register().AddLogin(ctx, logins[i])
+					logins[i] = b.login(ann, auth.MethodPassword)
+					return b.register().AddLogin(ctx, logins[i], by)
 				})
 				b.won(errs, auth.ErrNoAccount)
 				for _, l := range logins {

@@ -18,7 +18,7 @@ func NewBook(db DB) Book { return Book{db} }
 // change runs a verb on accounts, whose answers pass unwrapped.
 func (b Book) change(ctx context.Context, fn func(Tx) error) error {
 	err := b.db.Write(ctx, synced, fn)
-	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin, auth.ErrNoCredential, auth.ErrCredentialTaken, auth.ErrCloned,
+	for _, answer := range []error{auth.ErrNoAccount, auth.ErrNameTaken, auth.ErrNoLogin, auth.ErrProofGone, auth.ErrNoCredential, auth.ErrCredentialTaken, auth.ErrCloned,
 		auth.ErrNoInvitation, auth.ErrNotManager, auth.ErrLast, auth.ErrNoDelegation} {
 		if errors.Is(err, answer) {
 			return answer
