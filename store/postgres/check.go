@@ -345,10 +345,10 @@ func (e *examination) checkStanding(c *conn) error {
 		WHERE g.uses <> coalesce(u.uses, 0) OR g.spent <> coalesce(u.spent, 0)`)
 }
 
-// checkClock: the stored time may lie behind by the grain at which it is
-// raised.
+// checkClock: the stored time may lie behind the last record by as much as it
+// is let.
 func (e *examination) checkClock(c *conn) error {
-	n, err := c.number("SELECT count(*) FROM time_floor WHERE at + $1 < (SELECT coalesce(max(at), 0) FROM event)", int64(grain+time.Millisecond))
+	n, err := c.number("SELECT count(*) FROM time_floor WHERE "+floorSQL+" + $1 < (SELECT coalesce(max(at), 0) FROM event)", int64(bound+time.Millisecond))
 	if err == nil && n > 0 {
 		e.Fault("the clock is behind the last record")
 	}

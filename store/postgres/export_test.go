@@ -33,6 +33,10 @@ func (s *Store) Unpack(ctx context.Context, rows []Packed) (out []Packed, err er
 	return out, err
 }
 
+// TidyFloor deletes times that the floor has passed, as every gateway does now
+// and then.
+func (s *Store) TidyFloor(ctx context.Context) error { return s.readOnce(ctx, s.tidyFloor) }
+
 // For tests of the spelling of texts.
 var (
 	Escape   = escape

@@ -169,6 +169,9 @@ func (s *Store) prepare(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := s.recall(c); err != nil {
+			return err
+		}
 		return s.sign(c)
 	})
 }

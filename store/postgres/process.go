@@ -46,6 +46,9 @@ func (s *Store) live() {
 			if err := s.readOnce(ctx, s.sign); err != nil && ctx.Err() == nil {
 				s.log.Warn("the database does not hear from this gateway", "error", err)
 			}
+			if err := s.readOnce(ctx, s.tidyFloor); err != nil && ctx.Err() == nil {
+				s.log.Warn("times that are over cannot be deleted", "error", err)
+			}
 		}
 	}()
 }

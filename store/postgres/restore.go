@@ -147,6 +147,9 @@ func (m *mover) bringUp() error {
 // restored marks the gap and ends what the backup had open.
 func (m *mover) restored() (r Restoration, err error) {
 	t := &tx{conn: m.conn, store: m.store, session: sessionOf(m.db.PgConn())}
+	if err := m.store.recall(m.conn); err != nil {
+		return r, err
+	}
 	if t.time, err = m.store.peekClock(m.conn); err != nil {
 		return r, err
 	}

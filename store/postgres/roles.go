@@ -17,7 +17,7 @@ GRANT SELECT, INSERT ON action, payload, approval, vote, consumption, attempt, i
 	account_group, invitation, delegation, login, credential, event, salt, unnumbered, leaf, process, seal_check, budget, reservation,
 	log, tree_hash, checkpoint TO ROLE;
 GRANT SELECT, INSERT ON standing_grant, standing_vote, standing_cover TO ROLE;
-GRANT SELECT, INSERT ON follower TO ROLE;
+GRANT SELECT, INSERT ON follower, time_ahead TO ROLE;
 GRANT SELECT ON numbering, time_floor, schema_version, head, retention, held TO ROLE;
 GRANT USAGE ON SEQUENCE action_seq TO ROLE;
 GRANT UPDATE (state, fence, lease_until, attempt, updated_at, deadline, caller_gone, effect, code, reason, public_reason,
@@ -41,7 +41,7 @@ GRANT UPDATE (used_by, used_at) ON invitation TO ROLE;
 GRANT UPDATE (ended_at) ON delegation TO ROLE;
 GRANT UPDATE (uses, spent, revoked_at, revoked_by) ON standing_grant TO ROLE;
 GRANT UPDATE (used_at) ON standing_cover TO ROLE;
-GRANT DELETE ON account_group, stop, login, unnumbered, process, checkpoint TO ROLE;
+GRANT DELETE ON account_group, stop, login, unnumbered, process, checkpoint, time_ahead TO ROLE;
 `
 
 // Migrate brings the tables up to date and gives a role, unless it is "", what

@@ -52,7 +52,7 @@ func TestRoleOfAGatewayCannotRewriteThePast(t *testing.T) {
 		"UPDATE action SET high_impact = FALSE", "UPDATE action SET principal = 'x'", "UPDATE payload SET args = NULL",
 		"UPDATE vote SET approve = TRUE", "DELETE FROM vote", "UPDATE approval SET ttl = 1", "DELETE FROM approval", "DELETE FROM consumption",
 		"UPDATE consumption SET at = 0", "DELETE FROM attempt", "DELETE FROM idempotency", "DELETE FROM account", "UPDATE account SET tenant = 'x'",
-		"UPDATE credential SET public_key = ''", "DELETE FROM credential", "DELETE FROM policy_epoch", "DELETE FROM time_floor",
+		"UPDATE credential SET public_key = ''", "DELETE FROM credential", "DELETE FROM policy_epoch", "DELETE FROM time_floor", "UPDATE time_ahead SET at = 1", "TRUNCATE time_ahead",
 		"UPDATE invitation SET groups = '[]'", "DELETE FROM invitation", "UPDATE delegation SET delegate = 'x'", "DELETE FROM delegation", "UPDATE standing_grant SET max_uses = 1000", "UPDATE standing_grant SET scope = NULL",
 		"DELETE FROM standing_grant", "UPDATE standing_vote SET voter = 'x'", "DELETE FROM standing_vote", "UPDATE standing_cover SET grant_id = 'x'", "DELETE FROM standing_cover", "UPDATE account SET issuer = 'x'",
 		"UPDATE account_group SET name = 'operator'", "UPDATE schema_version SET version = 99", "DROP TABLE event",

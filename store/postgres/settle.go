@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // settle finds out about a commit whose answer was lost or came with a
@@ -86,59 +85,4 @@ func (s *Store) barrier(c *conn, here *session) error {
 		return errors.New("the database did not wait for the standby")
 	}
 	return nil
-}
-
-// clockSQL is the database's clock in nanoseconds (it counts microseconds)
-// and the latest time that was ever seen.
-const (
-	clockSQL     = "SELECT " + clockColumns + " FROM time_floor"
-	clockColumns = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000, time_floor.at"
-
-	// A transaction asks for its number too, before it does anything that
-	// must be looked for if the answer to its commit is lost.
-	beginSQL     = "SELECT " + beginColumns + " FROM time_floor"
-	beginColumns = clockColumns + ", pg_current_xact_id()::text::bigint"
-)
-
-// grain is how far the stored floor may lie behind: raising it with every
-// change would make them wait for each other.
-const grain = 100 * time.Millisecond
-
-// setTime takes the latest of clock, floor and what this process was told
-// before. Where the floor lies too far behind it is raised with the next
-// statements; whoever holds its row raises it for everybody.
-func (t *tx) setTime(clock, floor int64) {
-	if !t.time.IsZero() { // one for the whole transaction
-		return
-	}
-	t.time = t.store.later(clock, floor)
-	if t.time.UnixNano()-floor > int64(grain) {
-		t.ahead = append(t.ahead, do(`UPDATE time_floor SET at = $1 WHERE one = (
-			SELECT one FROM time_floor WHERE at < $1 FOR UPDATE SKIP LOCKED)`, t.time))
-	}
-}
-
-func (s *Store) later(clock, floor int64) time.Time {
-	if s.opt.Now != nil {
-		clock = s.opt.Now().UnixNano()
-	}
-	now := max(clock, floor)
-	for {
-		seen := s.seen.Load()
-		if now <= seen {
-			return time.Unix(0, seen).UTC()
-		}
-		if s.seen.CompareAndSwap(seen, now) {
-			return time.Unix(0, now).UTC()
-		}
-	}
-}
-
-// told is the latest time that this process knows of, for what needs no
-// better.
-func (s *Store) told() time.Time {
-	if s.opt.Now != nil {
-		return s.opt.Now()
-	}
-	return time.Unix(0, max(1, s.seen.Load())).UTC()
 }
