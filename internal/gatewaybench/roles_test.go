@@ -138,12 +138,19 @@ func unblocked(client pipe) (io.ReadWriteCloser, error) {
 	if !ok {
 		return client, nil
 	}
-	fd := int(in.Fd())
-	if err := unix.SetNonblock(fd, true); err != nil {
+	if in.SetReadDeadline(time.Time{}) == nil { // it does not block as it is
+		return socket{client, in}, nil
+	}
+	fd, err := unix.Dup(int(in.Fd())) // the file closes its own when nobody holds it any more
+	if err != nil {
 		return nil, err
 	}
-	client.in = os.NewFile(uintptr(fd), "client")
-	return socket{client, client.in.(*os.File)}, nil
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(err, unix.Close(fd))
+	}
+	own := os.NewFile(uintptr(fd), "client")
+	client.in = own
+	return socket{client, own}, nil
 }
 
 // typed is a proxy of the Go SDK.
