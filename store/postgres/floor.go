@@ -61,7 +61,7 @@ const recalled = 1000
 func (s *Store) recall(c *conn) error {
 	at, err := c.number("SELECT coalesce(max(at), 0) FROM (SELECT at FROM event ORDER BY place DESC LIMIT $1) AS e", recalled)
 	if err == nil {
-		s.later(0, at)
+		s.notBefore(at)
 	}
 	return err
 }
@@ -79,7 +79,11 @@ func (s *Store) later(clock, floor int64) time.Time {
 	if s.opt.Now != nil {
 		clock = s.opt.Now().UnixNano()
 	}
-	now := max(clock, floor)
+	return s.notBefore(max(clock, floor))
+}
+
+// notBefore is the latest of a time and what this process was told before.
+func (s *Store) notBefore(now int64) time.Time {
 	for {
 		seen := s.seen.Load()
 		if now <= seen {
