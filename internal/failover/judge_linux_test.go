@@ -157,7 +157,7 @@ func (v *verdict) answers(rows map[string]action.Action, told map[string][]actio
 	for id, states := range told {
 		now := rows[id].State
 		for _, said := range states {
-			if now == "" && undone(said) {
+			if undone(said, now) {
 				v.undone++
 				break
 			}
@@ -172,7 +172,11 @@ func (v *verdict) answers(rows map[string]action.Action, told map[string][]actio
 // undone: a commit that was said to be done and was not can be read by others
 // until a failover takes it back. Whoever asked for it was not told so, and it
 // was not run; what others can have been told of it is that it is under way.
-func undone(said action.State) bool { return said == action.Executing }
+// A row that came with that commit is gone then, and one that was there is
+// approved as before, or has gone on from there without a run.
+func undone(said, now action.State) bool {
+	return said == action.Executing && !holds(said, now) && (now == "" || holds(action.Approved, now))
+}
 
 // holds reports whether a state may follow one that was told. A caller may be
 // told that it is not known how a run ended whose end is then known after all.
