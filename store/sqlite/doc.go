@@ -8,9 +8,10 @@
 // a run that was refused so is uncertain then, never run twice.
 //
 // One process owns the file; a second one gets [ErrOwned]. One goroutine
-// writes. It takes what has queued up, runs each verb in a savepoint of its
-// own and commits them together, so that many callers share one sync. A verb
-// answers only after the commit that holds it. Reads run beside it on
+// writes. It takes what has queued up, runs the verbs one after the other and
+// commits them together, so that many callers share one sync; where one fails
+// that has written something, all run again, each in a savepoint of its own. A
+// verb answers only after the commit that holds it. Reads run beside it on
 // connections of their own, each in one snapshot.
 //
 // The record of an allowed read takes a shorter way: one write to a journal
