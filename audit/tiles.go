@@ -177,14 +177,15 @@ func (x *Exported) Entries(_ context.Context, s Selection) ([]Entry, error) {
 		return nil, nil
 	}
 	n := s.From / tileWidth
-	path := entriesPath(n, min(tileWidth, x.c.Size-n*tileWidth))
+	width := min(tileWidth, x.c.Size-n*tileWidth)
+	path := entriesPath(n, width)
 	file, err := readFile(x.dir, path, maxTileFile)
 	if err != nil {
 		return nil, err
 	}
 	var out []Entry
-	for i := n * tileWidth; len(file) > 0; i++ {
-		if len(file) < 2 || len(file)-2 < int(binary.BigEndian.Uint16(file)) || i >= x.c.Size {
+	for i := n * tileWidth; i < n*tileWidth+width; i++ {
+		if len(file) < 2 || len(file)-2 < int(binary.BigEndian.Uint16(file)) {
 			return nil, fmt.Errorf("%w: %s", errTile, path)
 		}
 		leaf := file[2 : 2+int(binary.BigEndian.Uint16(file))]
@@ -192,6 +193,9 @@ func (x *Exported) Entries(_ context.Context, s Selection) ([]Entry, error) {
 		if i >= s.From && len(out) < s.Most {
 			out = append(out, Entry{Index: i, Leaf: leaf})
 		}
+	}
+	if len(file) > 0 { // or they would stand for the first of the next bundle
+		return nil, fmt.Errorf("%w: %s", errTile, path)
 	}
 	return out, nil
 }

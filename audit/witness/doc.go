@@ -8,7 +8,8 @@
 // [Client] is the other side: it hands a log's checkpoints to a witness.
 //
 // It promises that of one log it never signs two histories: the check and the
-// write are one step, and what was not written was not signed. It must never
+// write are one step, one process alone takes it, and what was not written was
+// not signed. It must never
 // sign for a log that it was not told of, and never look into a log. It
 // imports nothing that runs or decides.
 package witness

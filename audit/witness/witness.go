@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/internal/filelock"
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
@@ -44,15 +45,23 @@ type Config struct {
 	Log  *slog.Logger // nil discards
 }
 
-// Witness is the HTTP handler. One process owns its directory.
+// ErrOwned says that another witness has the directory.
+var ErrOwned = errors.New("another witness has this directory")
+
+// errUnowned: the check and the write are one step for whoever holds the lock
+// only.
+var errUnowned = errors.New("the lock of the witness's directory was removed")
+
+// Witness is the HTTP handler. It alone has its directory until it is closed.
 type Witness struct {
-	cfg Config
-	mux *http.ServeMux
-	mu  sync.Mutex // held from the check of a checkpoint until it is on the disk
+	cfg  Config
+	mux  *http.ServeMux
+	lock *filelock.Lock
+	mu   sync.Mutex // held from the check of a checkpoint until it is on the disk
 }
 
 // New makes a witness. It fails where its name could not be the name of a key,
-// or where its directory cannot be made.
+// where its directory cannot be made, and with ErrOwned where another has it.
 func New(cfg Config) (*Witness, error) {
 	switch {
 	case cfg.Name == "" || strings.ContainsAny(cfg.Name, "+ \t\r\n"):
@@ -71,10 +80,27 @@ func New(cfg Config) (*Witness, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the witness's store: %w", err)
 	}
-	w := &Witness{cfg: cfg, mux: http.NewServeMux()}
+	lock, err := filelock.Take(filepath.Join(cfg.Dir, lockName))
+	if errors.Is(err, filelock.ErrTaken) {
+		return nil, ErrOwned
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the witness's store: %w", err)
+	}
+	w := &Witness{cfg: cfg, mux: http.NewServeMux(), lock: lock}
 	w.mux.HandleFunc("POST /add-checkpoint", w.add)
 	w.mux.HandleFunc("GET /latest/{log}", w.latest)
 	return w, nil
+}
+
+// lockName is the file whose lock a witness holds.
+const lockName = "lock"
+
+// Close lets another witness have the directory. Nothing is signed afterwards.
+func (w *Witness) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lock.Free()
 }
 
 // ServeHTTP implements http.Handler.
@@ -149,6 +175,9 @@ func (w *Witness) Add(body []byte) ([]byte, error) {
 // goOn compares with what the witness has, writes, and only then signs. mu is
 // held.
 func (w *Witness) goOn(q request, c audit.Opened) ([]byte, error) {
+	if !w.lock.Held() {
+		return nil, errUnowned
+	}
 	had, err := w.read(c.Origin)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -96,6 +95,7 @@ type place struct {
 	url string
 	key string
 	at  time.Time
+	end func()
 }
 
 func newPlace(t testing.TB, dir string, logs ...string) *place {
@@ -110,7 +110,13 @@ func newPlace(t testing.TB, dir string, logs ...string) *place {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
+	p.end = sync.OnceFunc(func() {
+		server.Close()
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(p.end)
 	p.url, p.key = server.URL, audit.WitnessKey(name, signer(t, keys.Witnesses, 2).Public()[0])
 	return p
 }
@@ -328,53 +334,6 @@ func TestOfTwoHistoriesAtOnceOneIsSigned(t *testing.T) {
 	}
 }
 
-// TestAWitnessGoesOnWhereItWas: a restart forgets nothing, and a store that
-// somebody changed signs nothing.
-func TestAWitnessGoesOnWhereItWas(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t)
-	dir := t.TempDir()
-	one := string(h.grow(3))
-	if status, _ := newPlace(t, dir, h.key()).post(t, "old 0\n\n"+one); status != 200 {
-		t.Fatal(status)
-	}
-	p := newPlace(t, dir, h.key())
-	if status, _ := p.post(t, "old 0\n\n"+one); status != 409 {
-		t.Errorf("after a restart it begins anew: %d", status)
-	}
-	path := filepath.Join(dir, witness.LogID(h.origin))
-	if err := os.WriteFile(path, []byte(one), 0o600); err != nil { // the log's own text, which the witness has not signed
-		t.Fatal(err)
-	}
-	if status, _ := p.post(t, "old 3\n\n"+one); status != 500 {
-		t.Errorf("it goes on from what it has not written: %d", status)
-	}
-}
-
-func TestAWitnessThatLacksSomethingDoesNotStart(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t)
-	trust, err := audit.NewTrust(h.key())
-	if err != nil {
-		t.Fatal(err)
-	}
-	full := witness.Config{Name: name, Key: signer(t, keys.Witnesses, 2), Dir: t.TempDir(), Logs: trust}
-	for what, change := range map[string]func(*witness.Config){
-		"no name":             func(c *witness.Config) { c.Name = "" },
-		"a name with a space": func(c *witness.Config) { c.Name = "a b" },
-		"no key":              func(c *witness.Config) { c.Key = nil },
-		"a key of a log":      func(c *witness.Config) { c.Key = signer(t, keys.Checkpoints, 1) },
-		"no log":              func(c *witness.Config) { c.Logs = audit.Trust{} },
-		"no place":            func(c *witness.Config) { c.Dir = filepath.Join(os.DevNull, "x") },
-	} {
-		c := full
-		change(&c)
-		if _, err := witness.New(c); err == nil {
-			t.Errorf("%s: it starts", what)
-		}
-	}
-}
-
 func FuzzAdd(f *testing.F) {
 	h := newHistory(f)
 	trust, err := audit.NewTrust(h.key())
@@ -387,6 +346,7 @@ func FuzzAdd(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	f.Cleanup(func() { w.Close() })
 	f.Fuzz(func(t *testing.T, body []byte) {
 		line, err := w.Add(body)
 		if err == nil && !bytes.HasPrefix(line, []byte("— "+name+" ")) {

@@ -63,7 +63,7 @@ func witnessCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serveWitness(cmd.Context(), s, listen, w)
+			return errors.Join(serveWitness(cmd.Context(), s, listen, w), w.Close())
 		},
 	}
 	at.flags(c)

@@ -18,7 +18,7 @@ func (d *Daemon) watch() {
 			return
 		case <-tick.C:
 		}
-		if !d.lock.held() {
+		if !d.lock.Held() {
 			d.log.Error("the home has been removed; ending")
 			d.stop()
 			return

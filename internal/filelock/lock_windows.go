@@ -1,6 +1,6 @@
 //go:build windows
 
-package daemon
+package filelock
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ func lock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return ErrRunning
+		return ErrTaken
 	}
 	if err != nil {
-		return fmt.Errorf("lock the home: %w", err)
+		return fmt.Errorf("lock the file: %w", err)
 	}
 	return nil
 }

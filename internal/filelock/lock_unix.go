@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package filelock
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrRunning
+		return ErrTaken
 	}
 	if err != nil {
-		return fmt.Errorf("lock the home: %w", err)
+		return fmt.Errorf("lock the file: %w", err)
 	}
 	return nil
 }
