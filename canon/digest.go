@@ -14,7 +14,11 @@ type Digest [sha256.Size]byte
 func Sum(b []byte) Digest { return sha256.Sum256(b) }
 
 // String returns the digest in lowercase hex.
-func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+func (d Digest) String() string {
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], d[:])
+	return string(text[:])
+}
 
 // IsZero reports whether the digest was never set.
 func (d Digest) IsZero() bool { return d == Digest{} }

@@ -30,7 +30,15 @@ func (v Value) AppendTo(dst []byte) []byte {
 }
 
 // Canonical returns the RFC 8785 form of v.
-func (v Value) Canonical() []byte { return v.AppendTo(nil) }
+func (v Value) Canonical() []byte {
+	if v.Kind() == Array && v.Len() > 0 || v.Kind() == Object && v.Len() > 0 {
+		return v.AppendTo(make([]byte, 0, likelyForm))
+	}
+	return v.AppendTo(nil)
+}
+
+// likelyForm is the room that the form of most small values needs, in bytes.
+const likelyForm = 128
 
 func appendArray(dst []byte, elems []Value) []byte {
 	dst = append(dst, '[')
@@ -222,6 +230,10 @@ func appendEscaped(dst []byte, s string) []byte {
 	}
 	return dst
 }
+
+// AppendText appends any text as a JSON string: it does what
+// StringValue(text).AppendTo(dst) does, and lets dst stay on its caller's stack.
+func AppendText(dst []byte, text string) []byte { return appendString(dst, text) }
 
 // AppendQuoted appends a canonical text, as [Value.AppendTo] writes it, as a JSON
 // string: it does what StringValue(text).AppendTo(dst) does, and sooner, for in

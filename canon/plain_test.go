@@ -131,3 +131,13 @@ func TestDuplicateBesideAnObjectWithoutOrderIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAnyTextIsAppendedAsItsValueIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~\x00-\x1f]{0,80}`), rapid.SampledFrom([]string{"\xff", "a\xc0\xaf", "\u2028"})).Draw(t, "text")
+		if got, want := canon.AppendText([]byte("<"), text), canon.StringValue(text).AppendTo([]byte("<")); !bytes.Equal(got, want) {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	})
+}

@@ -211,6 +211,11 @@ func (c *Checker) late(w Warrant) bool { return !c.cfg.Now().Add(c.cfg.Skew).Bef
 // without padding (RFC 4648 §5).
 const Header = "Verbatim-Warrant"
 
+// AppendEncoded appends an envelope in the form of the header.
+func AppendEncoded(out, envelope []byte) []byte {
+	return base64.RawURLEncoding.AppendEncode(out, envelope)
+}
+
 // Encode returns an envelope in the form of the header.
 func Encode(envelope []byte) string {
 	var out strings.Builder // EncodeToString takes the room twice

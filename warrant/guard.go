@@ -101,7 +101,7 @@ func (g *Guard) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		most = defaultBody
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" || len(r.Header.Values("Content-Type")) != 1 || r.Header.Get("Content-Encoding") != "" {
+	if err != nil || kind != "application/json" || len(r.Header.Values("Content-Type")) != 1 || len(r.Header.Values("Content-Encoding")) > 0 {
 		return nil, errBody
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(most, MaxArguments)))

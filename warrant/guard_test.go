@@ -38,21 +38,22 @@ func TestAGuardLetsRunNothingButWhatWasChecked(t *testing.T) {
 		status  int
 		verdict warrant.Verdict
 	}{
-		"as it was decided":           {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "", 200, warrant.OK},
-		"spelled differently":         {"/", http.Header{warrant.Header: {header}, "Content-Type": {"application/json; charset=utf-8"}}, ` {"\u0061":1.0}`, "", 200, warrant.OK},
-		"changed":                     {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, `{"a":4711}`, "", 403, warrant.ArgumentsChanged},
-		"no body":                     {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, ``, "", 403, warrant.ArgumentsChanged},
-		"a body that is too long":     {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs + strings.Repeat(" ", 1<<20), "", 403, warrant.ArgumentsChanged},
-		"arguments in a query, too":   {"/?a=2", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "", 403, warrant.ArgumentsChanged},
-		"a query without anything":    {"/?", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "", 403, warrant.ArgumentsChanged},
-		"a form":                      {"/", http.Header{warrant.Header: {header}, "Content-Type": {"application/x-www-form-urlencoded"}}, plainArgs, "", 403, warrant.ArgumentsChanged},
-		"no content type":             {"/", http.Header{warrant.Header: {header}}, plainArgs, "", 403, warrant.ArgumentsChanged},
-		"two content types":           {"/", http.Header{warrant.Header: {header}, "Content-Type": {kind[0], kind[0]}}, plainArgs, "", 403, warrant.ArgumentsChanged},
-		"a coded body":                {"/", http.Header{warrant.Header: {header}, "Content-Type": kind, "Content-Encoding": {"gzip"}}, plainArgs, "", 403, warrant.ArgumentsChanged},
-		"another tool":                {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "pay.refund", 403, warrant.WrongTool},
-		"no warrant":                  {"/", http.Header{"Content-Type": kind}, plainArgs, "", 401, warrant.Malformed},
-		"two warrants":                {"/", http.Header{warrant.Header: {header, header}, "Content-Type": kind}, plainArgs, "", 401, warrant.Malformed},
-		"a warrant that is no base64": {"/", http.Header{warrant.Header: {header + "="}, "Content-Type": kind}, plainArgs, "", 401, warrant.Malformed},
+		"as it was decided":            {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "", 200, warrant.OK},
+		"spelled differently":          {"/", http.Header{warrant.Header: {header}, "Content-Type": {"application/json; charset=utf-8"}}, ` {"\u0061":1.0}`, "", 200, warrant.OK},
+		"changed":                      {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, `{"a":4711}`, "", 403, warrant.ArgumentsChanged},
+		"no body":                      {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, ``, "", 403, warrant.ArgumentsChanged},
+		"a body that is too long":      {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs + strings.Repeat(" ", 1<<20), "", 403, warrant.ArgumentsChanged},
+		"arguments in a query, too":    {"/?a=2", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"a query without anything":     {"/?", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"a form":                       {"/", http.Header{warrant.Header: {header}, "Content-Type": {"application/x-www-form-urlencoded"}}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"no content type":              {"/", http.Header{warrant.Header: {header}}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"two content types":            {"/", http.Header{warrant.Header: {header}, "Content-Type": {kind[0], kind[0]}}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"a coded body":                 {"/", http.Header{warrant.Header: {header}, "Content-Type": kind, "Content-Encoding": {"gzip"}}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"a coding behind an empty one": {"/", http.Header{warrant.Header: {header}, "Content-Type": kind, "Content-Encoding": {"", "gzip"}}, plainArgs, "", 403, warrant.ArgumentsChanged},
+		"another tool":                 {"/", http.Header{warrant.Header: {header}, "Content-Type": kind}, plainArgs, "pay.refund", 403, warrant.WrongTool},
+		"no warrant":                   {"/", http.Header{"Content-Type": kind}, plainArgs, "", 401, warrant.Malformed},
+		"two warrants":                 {"/", http.Header{warrant.Header: {header, header}, "Content-Type": kind}, plainArgs, "", 401, warrant.Malformed},
+		"a warrant that is no base64":  {"/", http.Header{warrant.Header: {header + "="}, "Content-Type": kind}, plainArgs, "", 401, warrant.Malformed},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()

@@ -37,6 +37,9 @@ type Memory struct {
 	mu    sync.Mutex
 	uses  map[string]use // by action
 	swept time.Time
+	// forgot is the latest end of a use that was forgotten. A clock that was set
+	// back must not bring the warrants of that time to life again.
+	forgot time.Time
 }
 
 type use struct {
@@ -57,6 +60,9 @@ func (m *Memory) Use(_ context.Context, w Warrant) (Verdict, error) {
 		return Replayed, nil
 	}
 	m.sweep()
+	if !w.SendBy.Add(keep).After(m.forgot) {
+		return Replayed, nil
+	}
 	last, used := m.uses[w.Action]
 	switch {
 	case used && w.Fence < last.fence:
@@ -80,6 +86,9 @@ func (m *Memory) sweep() {
 	for id, u := range m.uses {
 		if now.After(u.until) {
 			delete(m.uses, id)
+			if u.until.After(m.forgot) {
+				m.forgot = u.until
+			}
 		}
 	}
 }

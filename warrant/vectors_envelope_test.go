@@ -254,3 +254,25 @@ func TestALongTimeOfManyUsesIsForgotten(t *testing.T) {
 		t.Errorf("a memory that had time to forget: %s, %v", v, err)
 	}
 }
+
+// A clock goes on by ten minutes and is set right again: what was used before is
+// used, and what is signed from then on runs.
+func TestAClockThatIsSetBackBringsNoWarrantToLife(t *testing.T) {
+	t.Parallel()
+	now := at(t, issued)
+	m := warrant.NewMemory(func() time.Time { return now })
+	use := func(action string, signed time.Time, want warrant.Verdict) {
+		t.Helper()
+		w := warrant.Warrant{Action: action, Fence: 1, IssuedAt: signed, SendBy: signed.Add(warrant.MaxLife)}
+		if v, err := m.Use(t.Context(), w); v != want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", action, v, err, want)
+		}
+	}
+	first := now
+	use("act_1", first, warrant.OK)
+	now = now.Add(10 * time.Minute)
+	use("act_2", now, warrant.OK)
+	now = first.Add(time.Second)
+	use("act_1", first, warrant.Replayed)
+	use("act_3", now, warrant.OK)
+}

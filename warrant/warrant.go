@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"encoding/hex"
 	"errors"
 	"time"
 
@@ -65,8 +66,11 @@ var ErrWarrant = errors.New("not a warrant")
 // ProposalHash is the hash of a call by its agent, tool and canonical
 // arguments (docs/spec/proposal-hash.md).
 func ProposalHash(agent, tool, argsCanonicalJSON string) canon.Digest {
-	return canon.Sum(canon.ObjectValue(
-		text("agentName", agent), text("argsCanonicalJson", argsCanonicalJSON), text("kind", "tool"), text("toolName", tool)).Canonical())
+	var room [likely]byte
+	out := canon.AppendText(append(room[:0], `{"agentName":`...), agent)
+	out = canon.AppendText(append(out, `,"argsCanonicalJson":`...), argsCanonicalJSON)
+	out = canon.AppendText(append(out, `,"kind":"tool","toolName":`...), tool)
+	return canon.Sum(append(out, '}'))
 }
 
 // Sign returns the warrant as the RFC 8785 form of a DSSE envelope. It fails
@@ -76,7 +80,8 @@ func (w Warrant) Sign(s *keys.Signer) ([]byte, error) {
 	if s == nil || s.Purpose() != keys.Warrants || !w.whole() {
 		return nil, ErrWarrant
 	}
-	return s.SignJSON(Type, w.payload()), nil
+	var room [likely]byte
+	return s.SignJSON(Type, w.appendTo(room[:0])), nil
 }
 
 // whole: every field that a warrant must have has a value that it can have.
@@ -99,25 +104,39 @@ func (w Warrant) whole() bool {
 // stamp is how times are written: UTC, exactly three digits of a second.
 const stamp = "2006-01-02T15:04:05.000Z"
 
-func text(name, value string) canon.Member {
-	return canon.Member{Name: name, Value: canon.StringValue(value)}
-}
-
 // likely is the room that most payloads need, in bytes.
 const likely = 1 << 10
 
-func (w Warrant) payload() []byte {
-	number := func(name string, n int64) canon.Member {
-		return canon.Member{Name: name, Value: canon.IntValue(n)}
+// appendTo appends the RFC 8785 form of a warrant, whose names are in their order.
+func (w Warrant) appendTo(out []byte) []byte {
+	text := func(before, value string) { out = canon.AppendText(append(out, before...), value) }
+	plain := func(before string, value []byte) {
+		out = append(hex.AppendEncode(append(append(out, before...), '"'), value), '"')
 	}
-	return canon.ObjectValue(number("v", 1), text("issuer", w.Issuer), text("audience", w.Audience), text("kind", string(w.Kind)),
-		text("tenant", w.Tenant), text("principal", w.Principal), text("agentName", w.Agent), text("toolName", w.Tool),
-		text("actionId", w.Action), number("attempt", int64(w.Attempt)), number("fence", w.Fence), text("providerKey", w.ProviderKey), text("errors", string(w.Errors)),
-		text("proposalHash", w.Proposal.String()), text("argsDigest", w.Args.String()),
-		text("issuedAt", w.IssuedAt.UTC().Format(stamp)), text("sendDeadline", w.SendBy.UTC().Format(stamp))).AppendTo(make([]byte, 0, likely))
+	number := func(before string, n int64) { out = append(append(out, before...), canon.IntValue(n).Canonical()...) }
+	moment := func(before string, t time.Time) {
+		out = append(t.UTC().AppendFormat(append(append(out, before...), '"'), stamp), '"')
+	}
+	text(`{"actionId":`, w.Action)
+	text(`,"agentName":`, w.Agent)
+	plain(`,"argsDigest":`, w.Args[:])
+	number(`,"attempt":`, int64(w.Attempt))
+	text(`,"audience":`, w.Audience)
+	text(`,"errors":`, string(w.Errors))
+	number(`,"fence":`, w.Fence)
+	moment(`,"issuedAt":`, w.IssuedAt)
+	text(`,"issuer":`, w.Issuer)
+	text(`,"kind":`, string(w.Kind))
+	text(`,"principal":`, w.Principal)
+	plain(`,"proposalHash":`, w.Proposal[:])
+	text(`,"providerKey":`, w.ProviderKey)
+	moment(`,"sendDeadline":`, w.SendBy)
+	text(`,"tenant":`, w.Tenant)
+	text(`,"toolName":`, w.Tool)
+	return append(out, `,"v":1}`...)
 }
 
-// parse reads a payload whose signature holds. Only what payload writes is a
+// parse reads a payload whose signature holds. Only what appendTo writes is a
 // warrant, byte for byte.
 func parse(payload []byte) (Warrant, bool) {
 	v, err := canon.Decode(payload, canon.Options{MaxBytes: maxPayload, MaxDepth: 2, Exact: true})
@@ -150,7 +169,7 @@ func parse(payload []byte) (Warrant, bool) {
 	w.Args, bad[1] = canon.ParseDigest(text("argsDigest"))
 	w.IssuedAt, bad[2] = time.Parse(stamp, text("issuedAt"))
 	w.SendBy, bad[3] = time.Parse(stamp, text("sendDeadline"))
-	if errors.Join(bad[:]...) != nil || !w.whole() || string(w.payload()) != string(payload) {
+	if errors.Join(bad[:]...) != nil || !w.whole() || string(w.appendTo(nil)) != string(payload) {
 		return Warrant{}, false
 	}
 	return w, true

@@ -190,5 +190,8 @@ func TestTheFormOfTheHeaderIsBase64URL(t *testing.T) {
 		if got := warrant.Encode(envelope); got != base64.RawURLEncoding.EncodeToString(envelope) {
 			t.Fatalf("%d bytes: %s", n, got)
 		}
+		if got := string(warrant.AppendEncoded([]byte("x"), envelope)); got != "x"+warrant.Encode(envelope) {
+			t.Fatalf("%d bytes behind another: %s", n, got)
+		}
 	}
 }

@@ -13,6 +13,14 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 const TIDY = 30_000, OLD = 150_000; // milliseconds: between looks, and until a file is of no use
+const SLACK = 10_000; // how much later than its use a warrant can have been signed
+
+// latestMoment is the latest that a name gives; what was signed before counts as used.
+function latestMoment(names) {
+  const moments = names.filter((n) => n.startsWith("began.")).map((n) => Number(n.slice(6)));
+  if (!moments.every((n) => Number.isSafeInteger(n) && n > 0)) throw new Error("the memory of warrants names no moment");
+  return Math.max(0, ...moments);
+}
 
 const sha256 = (text) => hash("sha256", text, "hex");
 
@@ -34,9 +42,7 @@ export class Directory {
   }
 
   #beginning() {
-    const moments = readdirSync(this.#path).filter((n) => n.startsWith("began.")).map((n) => Number(n.slice(6)));
-    if (!moments.every((n) => Number.isSafeInteger(n) && n > 0)) throw new Error("the memory of warrants names no moment");
-    return Math.max(0, ...moments);
+    return latestMoment(readdirSync(this.#path));
   }
 
   use(w) {
@@ -45,7 +51,7 @@ export class Directory {
     const bucket = join(this.#path, id.slice(0, 2));
     try {
       const names = readdirSync(bucket);
-      this.#forget(bucket, names);
+      if (w.issued < this.#forget(bucket, names)) return "replayed";
       if (names.some((n) => n.startsWith(`${id}.`) && !(Number(n.slice(65)) <= w.fence))) return "other_attempt";
       if (!create(join(bucket, `${id}.${w.fence}`))) return "replayed"; // only one of all processes creates it
       syncEntries(bucket);
@@ -55,14 +61,27 @@ export class Directory {
     }
   }
 
+  // forget removes what has ended. It writes down before up to when, for a clock
+  // that is set back, and returns that.
   #forget(bucket, names) {
-    const now = this.#now();
-    if (now - (this.#tidied.get(bucket) ?? 0) < TIDY) return;
+    const now = this.#now(), forgot = latestMoment(names);
+    if (now - (this.#tidied.get(bucket) ?? 0) < TIDY) return forgot;
     this.#tidied.set(bucket, now);
-    for (const n of names) {
+    const old = [];
+    let latest = 0;
+    for (const n of names.filter((n) => !n.startsWith("began."))) {
       const at = statSync(join(bucket, n), { throwIfNoEntry: false })?.mtimeMs;
-      if (at !== undefined && now - at > OLD && Date.now() - at > OLD) rmSync(join(bucket, n), { force: true });
+      if (at === undefined || now - at <= OLD || Date.now() - at <= OLD) continue;
+      old.push(n);
+      latest = Math.max(latest, Math.ceil(at) + SLACK);
     }
+    if (latest > forgot) {
+      create(join(bucket, `began.${latest}`));
+      syncEntries(bucket);
+    }
+    old.push(...names.filter((n) => n.startsWith("began.") && Number(n.slice(6)) < latest));
+    for (const n of old) rmSync(join(bucket, n), { force: true });
+    return Math.max(latest, forgot);
   }
 }
 

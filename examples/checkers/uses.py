@@ -13,10 +13,19 @@ import sys
 import time
 
 TIDY, OLD = 30_000, 150_000  # milliseconds: between looks, and until a file is of no use
+SLACK = 10_000  # how much later than its use a warrant can have been signed
 
 
 def clock():
     return time.time_ns() // 1_000_000
+
+
+def latest_moment(names):
+    """The latest that a name gives; what was signed before counts as used."""
+    moments = [int(n[6:]) for n in names if n.startswith("began.")]
+    if any(m <= 0 for m in moments):
+        raise ValueError("the memory of warrants names no moment")
+    return max(moments, default=0)
 
 
 class Directory:
@@ -35,10 +44,7 @@ class Directory:
         self.began = self.beginning()
 
     def beginning(self):
-        moments = [int(n[6:]) for n in os.listdir(self.path) if n.startswith("began.")]
-        if any(m <= 0 for m in moments):
-            raise ValueError("the memory of warrants names no moment")
-        return max(moments, default=0)
+        return latest_moment(os.listdir(self.path))
 
     def use(self, w):
         """Takes the one use of a warrant that was checked in every other way."""
@@ -48,7 +54,8 @@ class Directory:
         bucket = os.path.join(self.path, name[:2])
         try:
             names = os.listdir(bucket)
-            self.forget(bucket, names)
+            if w["issued"] < self.forget(bucket, names):
+                return "replayed"
             if any(n.startswith(name + ".") and int(n[65:]) > w["fence"] for n in names):
                 return "other_attempt"
             if not create(os.path.join(bucket, f"{name}.{w['fence']}")):
@@ -59,17 +66,30 @@ class Directory:
             return "unavailable"
 
     def forget(self, bucket, names):
-        now = self.now()
+        """Removes what has ended. It writes down before up to when, for a clock that is set back, and returns that."""
+        now, forgot = self.now(), latest_moment(names)
         if now - self.tidied.get(bucket, 0) < TIDY:
-            return
+            return forgot
         self.tidied[bucket] = now
+        old, latest = [], 0
         for n in names:
             try:
-                at = os.stat(os.path.join(bucket, n)).st_mtime_ns // 1_000_000
-                if now - at > OLD and clock() - at > OLD:
-                    os.remove(os.path.join(bucket, n))
+                at = os.stat(os.path.join(bucket, n)).st_mtime_ns // 1_000_000 + 1
             except FileNotFoundError:
-                pass  # another process was first
+                continue  # another process was first
+            if not n.startswith("began.") and now - at > OLD and clock() - at > OLD:
+                old.append(n)
+                latest = max(latest, at + SLACK)
+        if latest > forgot:
+            create(os.path.join(bucket, f"began.{latest}"))
+            sync_entries(bucket)
+        old += [n for n in names if n.startswith("began.") and int(n[6:]) < latest]
+        for n in old:
+            try:
+                os.remove(os.path.join(bucket, n))
+            except FileNotFoundError:
+                pass
+        return max(latest, forgot)
 
 
 def create(path):

@@ -3,6 +3,8 @@ package checkers_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -107,6 +109,39 @@ func TestCheckersShareAMemory(t *testing.T) {
 		}
 		if got := ask(now, action, 1, all...); !slices.Equal(got, []string{"other_attempt", "other_attempt", "other_attempt"}) {
 			t.Errorf("%s, the first sending: %v", action, got)
+		}
+	}
+}
+
+// A checker that forgets a use notes up to when, so that a clock that was set
+// back brings its warrant not to life again: neither here nor in the others.
+func TestCheckersNoteUpToWhenTheyForget(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string][]string{"Node": {needs.Peer(t, "node"), "uses.mjs"}, "Python": {needs.Program(t, "python3"), "uses.py"}} {
+		dir := filepath.Join(t.TempDir(), "uses")
+		earlier := func() time.Time { return time.Now().Add(-time.Hour) }
+		shared, err := uses.OpenDirectory(dir, earlier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-10 * time.Minute).Truncate(time.Millisecond)
+		w := warrant.Warrant{Action: "act_1", Fence: 1, IssuedAt: at, SendBy: at.Add(warrant.MaxLife)}
+		sum := sha256.Sum256([]byte(w.Action))
+		used := filepath.Join(dir, hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[:])+".1")
+		if err := os.WriteFile(used, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(used, at, at); err != nil {
+			t.Fatal(err)
+		}
+		if got := process(t, append(command, dir)...)(w); got != "replayed" {
+			t.Errorf("%s: %s", name, got)
+		}
+		if _, err := os.Stat(used); !os.IsNotExist(err) {
+			t.Errorf("%s: the use is kept: %v", name, err)
+		}
+		if v, err := shared.Use(t.Context(), w); v != warrant.Replayed || err != nil {
+			t.Errorf("Go, after %s: %s, %v", name, v, err)
 		}
 	}
 }

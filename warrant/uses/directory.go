@@ -94,15 +94,9 @@ func (d *Directory) beginning() (time.Time, bool, error) {
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	latest := int64(0)
-	for _, e := range entries {
-		if text, found := strings.CutPrefix(e.Name(), beganPrefix); found {
-			ms, err := strconv.ParseInt(text, 10, 64)
-			if err != nil || ms <= 0 {
-				return time.Time{}, false, fmt.Errorf("%s names no moment", e.Name())
-			}
-			latest = max(latest, ms)
-		}
+	latest, err := latestMoment(entries)
+	if err != nil {
+		return time.Time{}, false, err
 	}
 	return time.UnixMilli(latest), latest > 0, nil
 }
@@ -124,7 +118,16 @@ func (d *Directory) Use(ctx context.Context, w warrant.Warrant) (warrant.Verdict
 	if err != nil {
 		return "", err
 	}
-	d.forget(int(sum[0]), bucket, entries)
+	forgot, err := latestMoment(entries)
+	if err == nil {
+		forgot, err = d.forget(int(sum[0]), bucket, entries, forgot)
+	}
+	if err != nil {
+		return "", err
+	}
+	if w.IssuedAt.UnixMilli() < forgot {
+		return warrant.Replayed, nil
+	}
 	for _, e := range entries {
 		if fence, mine := strings.CutPrefix(e.Name(), name+"."); mine {
 			n, err := strconv.ParseInt(fence, 10, 64)
@@ -175,10 +178,32 @@ func entriesOnDisk(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// slack is how much later than its use a warrant can have been signed, by a
+// gateway whose clock is ahead, with room for how exactly files are dated.
+const slack = 10 * time.Second
+
+// latestMoment is the latest moment that a file among these names, in Unix
+// milliseconds; 0 if none does: what was signed before counts as used. That of a
+// bucket is up to when it has forgotten uses: a clock that is set back must not
+// bring them to life again.
+func latestMoment(entries []os.DirEntry) (latest int64, err error) {
+	for _, e := range entries {
+		if text, found := strings.CutPrefix(e.Name(), beganPrefix); found {
+			ms, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || ms <= 0 {
+				return 0, fmt.Errorf("%s names no moment", e.Name())
+			}
+			latest = max(latest, ms)
+		}
+	}
+	return latest, nil
+}
+
 // forget removes uses whose warrants have ended: whose file is older than a
 // warrant lives, and than a clock can be off, by the machine's clock, which
-// dates files, and by the executors' own.
-func (d *Directory) forget(i int, bucket string, entries []os.DirEntry) {
+// dates files, and by the executors' own. It writes down before up to when it
+// forgets, and returns that.
+func (d *Directory) forget(i int, bucket string, entries []os.DirEntry, forgot int64) (int64, error) {
 	now := d.now()
 	d.mu.Lock()
 	due := now.Sub(d.tidied[i]) >= tidy
@@ -187,13 +212,45 @@ func (d *Directory) forget(i int, bucket string, entries []os.DirEntry) {
 	}
 	d.mu.Unlock()
 	if !due {
-		return
+		return forgot, nil
 	}
-	for _, e := range entries {
-		info, err := e.Info()
-		const old = warrant.MaxLife + 2*keep
-		if err == nil && now.Sub(info.ModTime()) > old && time.Since(info.ModTime()) > old {
-			_ = os.Remove(filepath.Join(bucket, e.Name())) // another process may have been first
+	names, latest := old(entries, now)
+	if latest > forgot {
+		err := create(filepath.Join(bucket, beganPrefix+strconv.FormatInt(latest, 10)))
+		if errors.Is(err, os.ErrExist) {
+			err = nil
+		}
+		if err == nil {
+			err = entriesOnDisk(bucket)
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
+	for _, name := range names {
+		_ = os.Remove(filepath.Join(bucket, name)) // another process may have been first
+	}
+	return max(latest, forgot), nil
+}
+
+// old are the entries of a bucket that can go, and the moment up to which the
+// bucket has forgotten uses then. Of what says that, the latest stays.
+func old(entries []os.DirEntry, now time.Time) (names []string, latest int64) {
+	const life = warrant.MaxLife + 2*keep
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || now.Sub(info.ModTime()) <= life || time.Since(info.ModTime()) <= life {
+			continue
+		}
+		if !strings.HasPrefix(e.Name(), beganPrefix) {
+			names, latest = append(names, e.Name()), max(latest, info.ModTime().Add(slack).UnixMilli())
+		}
+	}
+	for _, e := range entries {
+		text, found := strings.CutPrefix(e.Name(), beganPrefix)
+		if ms, err := strconv.ParseInt(text, 10, 64); found && err == nil && ms < latest {
+			names = append(names, e.Name())
+		}
+	}
+	return names, latest
 }

@@ -115,8 +115,9 @@ func (t *Table) why(ctx context.Context, w warrant.Warrant) (warrant.Verdict, er
 	return warrant.Replayed, nil
 }
 
-// forget removes uses whose warrants have ended, now and then. Where it fails,
-// the next time will do.
+// forget removes uses whose warrants have ended, now and then. The memory then
+// begins after the last of them: a clock that is set back must not bring them to
+// life again. Where it fails, the next time will do.
 func (t *Table) forget(ctx context.Context) {
 	now := t.now()
 	t.mu.Lock()
@@ -125,7 +126,13 @@ func (t *Table) forget(ctx context.Context) {
 		t.tidied = now
 	}
 	t.mu.Unlock()
-	if due {
-		_, _ = t.db.ExecContext(ctx, "DELETE FROM "+t.name+" WHERE until < $1 AND action <> ''", now.UnixMilli())
+	if !due {
+		return
 	}
+	const kept = int64(keep / time.Millisecond)
+	last := fmt.Sprintf("(SELECT max(until) - %d FROM %s WHERE action <> '' AND until < $1)", kept, t.name)
+	if _, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET until = "+last+" WHERE action = '' AND until < "+last, now.UnixMilli()); err != nil {
+		return
+	}
+	_, _ = t.db.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE until < $1 AND action <> '' AND until - %d <= (SELECT until FROM %s WHERE action = '')", t.name, kept, t.name), now.UnixMilli())
 }

@@ -2,10 +2,14 @@ package uses_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -81,7 +85,7 @@ func files(t *testing.T, place string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return slices.DeleteFunc(out, func(name string) bool { return strings.HasPrefix(filepath.Base(name), "began.") })
 }
 
 // TestSharedMemories tries what package uses promises with each memory.
@@ -94,6 +98,7 @@ func TestSharedMemories(t *testing.T) {
 			}
 			t.Run("a use is taken once by all who share a memory", func(t *testing.T) { takenOnce(t, k) })
 			t.Run("a use is forgotten only when its warrant has ended", func(t *testing.T) { forgottenInTime(t, k) })
+			t.Run("a clock that is set back brings no warrant to life", func(t *testing.T) { setBack(t, k) })
 			t.Run("an emptied memory refuses until it is made again", func(t *testing.T) { emptied(t, k) })
 			t.Run("two executors never run one warrant twice", func(t *testing.T) { twoExecutors(t, k) })
 		})
@@ -199,16 +204,64 @@ func forgottenInTime(t *testing.T, k kind) {
 		use(w, warrant.Replayed)
 	}
 	c.advance(10 * time.Minute)
-	use(w, map[bool]warrant.Verdict{true: warrant.Replayed, false: warrant.OK}[k.age != nil]) // files have their own time
-	if k.age != nil {
+	use(w, warrant.Replayed)
+	if k.age != nil { // files have their own time
 		k.age(t, place)
 	}
 	c.advance(time.Minute)
-	use(w, warrant.OK) // as if it had never been
-	use(w, warrant.Replayed)
+	near := signedAt(c.Now().Truncate(time.Millisecond), besides("act_1", 1), 1)
+	use(near, warrant.OK)
+	use(near, warrant.Replayed)
 	if n := k.count(t, place); n != 1 {
 		t.Errorf("%d uses are kept, want the one", n)
 	}
+}
+
+// besides is the nth action whose use a directory keeps beside that of another.
+func besides(action string, n int) string {
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("act_near_%d", i)
+		if sha256.Sum256([]byte(name))[0] != sha256.Sum256([]byte(action))[0] {
+			continue
+		}
+		if n--; n == 0 {
+			return name
+		}
+	}
+}
+
+// setBack: clocks go on by ten minutes, what has ended is forgotten, and they
+// are set right again.
+func setBack(t *testing.T, k kind) {
+	t.Helper()
+	c := &clock{now: time.Now().Add(-10 * time.Minute)}
+	place := k.place(t)
+	one, two := open(t, place, c.Now), open(t, place, c.Now)
+	c.advance(time.Second)
+	use := func(m warrant.Seen, w warrant.Warrant, want warrant.Verdict) {
+		t.Helper()
+		if got, err := m.Use(t.Context(), w); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", w.Action, got, err, want)
+		}
+	}
+	now := func() time.Time { return c.Now().Truncate(time.Millisecond) }
+	w := signedAt(now(), "act_1", 1)
+	use(one, w, warrant.OK)
+	if k.age != nil {
+		k.age(t, place)
+	}
+	c.advance(10 * time.Minute)
+	use(one, w, warrant.Replayed) // which it just forgets
+	use(one, signedAt(now(), besides("act_1", 1), 1), warrant.OK)
+	if n := k.count(t, place); n != 1 {
+		t.Fatalf("%d uses are kept, want the later one", n)
+	}
+	c.advance(-10*time.Minute + 5*time.Second)
+	use(one, w, warrant.Replayed)
+	use(two, w, warrant.Replayed)
+	use(open(t, place, c.Now), w, warrant.Replayed)
+	c.advance(40 * time.Second)
+	use(two, signedAt(now(), besides("act_1", 2), 1), warrant.OK) // it costs a moment, and no more
 }
 
 func emptied(t *testing.T, k kind) {
