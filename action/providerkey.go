@@ -10,5 +10,7 @@ import (
 // hash of the action's id and the attempt, so that it tells nothing and a
 // re-send of the same attempt carries the same key (reliability 1.2, T6).
 func ProviderKey(id string, attempt int) string {
-	return canon.Sum(binary.BigEndian.AppendUint64([]byte(id+"\x00"), uint64(attempt))).String()
+	var room [128]byte
+	text := append(append(room[:0], id...), 0)
+	return canon.Sum(binary.BigEndian.AppendUint64(text, uint64(attempt))).String()
 }

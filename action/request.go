@@ -99,7 +99,23 @@ type Person struct {
 	Name      string
 	Tenant    string
 	Principal string   // the principal that this person is, when an agent runs for them
+	Identity  string   // at an identity provider (see [Identity]); "" for an account of this server
 	Groups    []string // of the tenant
 	Active    bool
 	For       []Person // whom the person stands in for at the moment; theirs is empty
+}
+
+// Is reports whether a session's principal or owner names this very person: by
+// account, by principal or by who they are at an identity provider.
+func (p Person) Is(name string) bool {
+	return name != "" && (name == p.ID || name == p.Principal || name == p.Identity)
+}
+
+// Identity names somebody at an identity provider as the owner of a session;
+// "" without a subject. An issuer has no fragment.
+func Identity(issuer, subject string) string {
+	if subject == "" {
+		return ""
+	}
+	return issuer + "#" + subject
 }

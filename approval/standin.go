@@ -11,14 +11,14 @@ import (
 // group without being in it: those whom they stand in for, unless one of them
 // proposed the action or owns the session. Nobody stands in for an owner: that
 // person is excluded.
-func standins(name string, p Proposer, who action.Person) []string {
-	var out []string
+func standins(name string, p Proposer, who action.Person) []action.Person {
+	var out []action.Person
 	if name == GroupOwner || isProposer(p, who) {
 		return nil
 	}
 	for _, d := range who.For {
 		if d.Active && d.Tenant == p.Tenant && d.ID != who.ID && !isProposer(p, d) && slices.Contains(d.Groups, name) {
-			out = append(out, d.ID)
+			out = append(out, d)
 		}
 	}
 	return out
@@ -37,7 +37,9 @@ func StandsFor(t action.Terms, p Proposer, who action.Person) []string {
 	var out []string
 	for _, r := range t.Requirements {
 		for _, g := range r.AnyOf {
-			out = append(out, standins(g.Name, p, who)...)
+			for _, d := range standins(g.Name, p, who) {
+				out = append(out, d.ID)
+			}
 		}
 	}
 	slices.Sort(out)
@@ -56,9 +58,10 @@ func human(who action.Person) string {
 // heads counts the voters of a group so that no membership counts twice: who
 // is in the group counts as themselves, everybody else as one of those whom
 // they stand in for and as whom nobody else counts (a maximum matching).
-// Accounts of one principal are one human, and count once.
+// Accounts of one principal are one human, and count once, also where others
+// stand in for them.
 func heads(name string, p Proposer, yes map[string]action.Person) int {
-	taken := map[string]string{} // membership to voter
+	taken := map[string]string{} // human whose membership it is, to voter
 	var others []string
 	counted := map[string]bool{}
 	ids := slices.Sorted(maps.Keys(yes))
@@ -71,7 +74,7 @@ func heads(name string, p Proposer, yes map[string]action.Person) int {
 		}
 		counted[human(yes[id])] = true
 		if inGroup(name, isProposer(p, yes[id]), yes[id]) {
-			taken[id] = id
+			taken[human(yes[id])] = id
 		} else {
 			others = append(others, id)
 		}
@@ -79,7 +82,8 @@ func heads(name string, p Proposer, yes map[string]action.Person) int {
 	fixed := maps.Clone(taken)
 	var place func(voter string, tried map[string]bool) bool
 	place = func(voter string, tried map[string]bool) bool {
-		for _, d := range standins(name, p, yes[voter]) {
+		for _, of := range standins(name, p, yes[voter]) {
+			d := human(of)
 			if tried[d] || fixed[d] != "" {
 				continue
 			}

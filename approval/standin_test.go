@@ -27,7 +27,12 @@ func TestStandingInNeverMakesMoreVotesThanThereArePeople(t *testing.T) {
 	}
 	one, two, three := action.Group{Name: "finance", Votes: 1}, action.Group{Name: "finance", Votes: 2}, action.Group{Name: "finance", Votes: 3}
 	ann, bob, fay := human("ann", "finance"), human("bob", "finance"), human("fay", "finance")
-	pat := human("pat", "finance") // whose agent it is
+	pat := human("pat", "finance")   // whose agent it is
+	ann2 := human("ann2", "finance") // a second account of hers
+	annAs := ann
+	annAs.Principal, ann2.Principal = "user:ann", "user:ann"
+	danAs := human("dan") // a third, in no group
+	danAs.Principal = "user:ann"
 	gone := ann
 	gone.Active = false
 	rival := ann
@@ -46,6 +51,7 @@ func TestStandingInNeverMakesMoreVotesThanThereArePeople(t *testing.T) {
 		{"two for the same one: one membership", terms(two), []action.Person{forThem(human("dan"), ann), forThem(human("eve"), ann)}, approval.Waiting},
 		{"two for two", terms(two), []action.Person{forThem(human("dan"), ann), forThem(human("eve"), bob)}, approval.Enough},
 		{"two for two, whichever way round", terms(two), []action.Person{forThem(human("dan"), ann, bob), forThem(human("eve"), ann)}, approval.Enough},
+		{"two for three are two", terms(three), []action.Person{forThem(human("dan"), ann, bob), forThem(human("eve"), ann, fay)}, approval.Waiting},
 		{"three need three", terms(three), []action.Person{forThem(human("dan"), ann, bob), forThem(human("eve"), ann, bob), forThem(human("kim"), ann, bob)}, approval.Waiting},
 		{"three for three", terms(three), []action.Person{forThem(human("dan"), ann), forThem(human("eve"), ann, bob), forThem(human("kim"), bob, fay)}, approval.Enough},
 		{"for the proposer", terms(one), []action.Person{forThem(human("dan"), pat)}, approval.Waiting},
@@ -53,6 +59,10 @@ func TestStandingInNeverMakesMoreVotesThanThereArePeople(t *testing.T) {
 		{"for the owner, where policy names the owner", terms(action.Group{Name: "owner", Votes: 1}), []action.Person{forThem(human("dan"), pat)}, approval.Waiting},
 		{"for one who was shut out", terms(one), []action.Person{forThem(human("dan"), gone)}, approval.Waiting},
 		{"for one of another tenant", terms(one), []action.Person{forThem(human("dan"), rival)}, approval.Waiting},
+		{"for two accounts of one person: one membership", terms(two), []action.Person{forThem(human("dan"), annAs), forThem(human("eve"), ann2)}, approval.Waiting},
+		{"for a second account of one who votes: one membership", terms(two), []action.Person{ann2, forThem(human("dan"), annAs)}, approval.Waiting},
+		{"for two accounts of one person and for another", terms(two), []action.Person{forThem(human("dan"), annAs, ann2), forThem(human("eve"), ann2, bob)}, approval.Enough},
+		{"for an account of oneself, in the group, beside another", terms(two), []action.Person{forThem(danAs, annAs), bob}, approval.Enough},
 		{"for oneself", terms(two), []action.Person{forThem(ann, ann)}, approval.Waiting},
 	} {
 		people, votes := map[string]action.Person{}, []action.Vote(nil)

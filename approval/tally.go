@@ -73,12 +73,7 @@ func Kinship(p Proposer, who action.Person, inviters []action.Person) string {
 }
 
 func isProposer(p Proposer, who action.Person) bool {
-	for _, id := range []string{who.ID, who.Principal} {
-		if id != "" && (id == p.Principal || id == p.Owner) {
-			return true
-		}
-	}
-	return false
+	return who.Is(p.Principal) || who.Is(p.Owner)
 }
 
 // inGroup: the owner counts for the group owner only, and only the owner does.

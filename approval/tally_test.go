@@ -66,6 +66,29 @@ func TestOwnersVoteCountsForTheGroupOwnerOnly(t *testing.T) {
 	}
 }
 
+func TestVoteForSomethingElseCountsForNothing(t *testing.T) {
+	t.Parallel()
+	terms := action.Terms{Digest: canon.Sum([]byte("this")), Requirements: []action.Requirement{{AnyOf: []action.Group{{Name: "admin", Votes: 1}}}}}
+	people := map[string]action.Person{"ada": {ID: "ada", Tenant: "acme", Groups: []string{"admin"}, Active: true}}
+	for name, c := range map[string]struct {
+		vote action.Vote
+		want approval.Standing
+	}{
+		"for this":              {action.Vote{Voter: "ada", Approve: true, Digest: terms.Digest}, approval.Enough},
+		"for another digest":    {action.Vote{Voter: "ada", Approve: true, Digest: canon.Sum([]byte("other"))}, approval.Waiting},
+		"for no digest":         {action.Vote{Voter: "ada", Approve: true}, approval.Waiting},
+		"against":               {action.Vote{Voter: "ada", Digest: terms.Digest}, approval.Refused},
+		"against another":       {action.Vote{Voter: "ada", Digest: canon.Sum([]byte("other"))}, approval.Waiting},
+		"of nobody known":       {action.Vote{Voter: "bob", Approve: true, Digest: terms.Digest}, approval.Waiting},
+		"against, of a nobody":  {action.Vote{Voter: "bob", Digest: terms.Digest}, approval.Waiting},
+		"of nobody, for others": {action.Vote{Voter: "bob", Approve: true}, approval.Waiting},
+	} {
+		if got := approval.Tally(terms, approval.Proposer{Tenant: "acme"}, []action.Vote{c.vote}, people); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // TestTallyAgreesWithCounting compares with a count that is written another
 // way, on random votes: duplicates, strangers, rejections, other digests.
 func TestTallyAgreesWithCounting(t *testing.T) {

@@ -88,15 +88,26 @@ func (a *Accounts) welcome(ctx context.Context, tenant string, who Identity) (Ac
 
 // regroup takes the provider's groups over. The last operator stays one.
 func (a *Accounts) regroup(ctx context.Context, account Account, groups []string) (Account, error) {
+	account, err := a.setGroups(ctx, account, groups)
+	if errors.Is(err, ErrLast) {
+		groups = append(slices.Clone(groups), action.GroupOperator)
+		slices.Sort(groups)
+		return a.setGroups(ctx, account, slices.Compact(groups))
+	}
+	return account, err
+}
+
+// setGroups changes an account's groups to those of its provider, and nothing
+// where it fails.
+func (a *Accounts) setGroups(ctx context.Context, account Account, groups []string) (Account, error) {
 	if slices.Equal(account.Groups, groups) || len(account.Groups)+len(groups) == 0 {
 		return account, nil
 	}
-	err := a.book.SetGroups(ctx, account.ID, groups, account.ID)
-	if errors.Is(err, ErrLast) {
-		return account, nil
+	if err := a.book.SetGroups(ctx, account.ID, groups, account.ID); err != nil {
+		return account, err
 	}
 	account.Groups = groups
-	return account, err
+	return account, nil
 }
 
 // SignVoteAfter makes a vote of somebody who has neither passkey nor password:

@@ -58,6 +58,40 @@ func TestAccountOfAProviderIsItsIssuerAndSubject(t *testing.T) {
 	}
 }
 
+// The last operator stays one, and keeps nothing else that the provider has
+// taken away.
+func TestLastOperatorKeepsNoOtherGroup(t *testing.T) {
+	t.Parallel()
+	b, ctx := newBench(t), t.Context()
+	login := func(subject string, groups ...string) auth.Account {
+		t.Helper()
+		_, a, err := b.accounts.LoginFrom(ctx, "acme", ada(func(i *auth.Identity) {
+			i.Subject, i.Names, i.Groups = subject, []string{"Person " + subject}, groups
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	login("one", "finance", "operator")
+	for _, c := range []struct{ now, want []string }{
+		{[]string{"finance"}, []string{"finance", "operator"}},
+		{[]string{"kitchen"}, []string{"kitchen", "operator"}},
+		{nil, []string{"operator"}},
+		{nil, []string{"operator"}},
+	} {
+		got := login("one", c.now...)
+		kept, err := b.accounts.ByID(ctx, got.ID)
+		if err != nil || !slices.Equal(got.Groups, c.want) || !slices.Equal(kept.Groups, c.want) {
+			t.Errorf("the provider says %v: in %v, kept %v, want %v, %v", c.now, got.Groups, kept.Groups, c.want, err)
+		}
+	}
+	login("two", "operator")
+	if got := login("one"); len(got.Groups) > 0 {
+		t.Errorf("beside another operator: in %v", got.Groups)
+	}
+}
+
 func TestLoginOfAProviderStandsForAVoteOnlyWhileItIsFresh(t *testing.T) {
 	t.Parallel()
 	b, ctx := newBench(t), t.Context()

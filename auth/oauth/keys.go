@@ -25,6 +25,7 @@ import (
 const (
 	MaxAge     = 10 * time.Minute
 	MinRefresh = 30 * time.Second
+	maxFetch   = 10 * time.Second // of one question to the server
 )
 
 // Key is one public key of a JWK set, with the algorithms that it may be used
@@ -47,35 +48,88 @@ type keySet struct {
 	fetch func(ctx context.Context) ([]byte, error)
 	now   func() time.Time
 
-	mu    sync.Mutex
-	keys  map[string]*Key
-	at    time.Time // of the last success
-	tried time.Time
+	mu     sync.Mutex
+	keys   map[string]*Key
+	at     time.Time // of the last success
+	tried  time.Time
+	asking *asking // nil while nobody asks the server
 }
 
-// find returns the key of an id; nil if there is none.
+// asking is one question to the server. All who need its answer wait for it.
+type asking struct {
+	done chan struct{}
+	err  error
+}
+
+// find returns the key of an id; nil if there is none. A key that is known and
+// good waits for nobody.
 func (s *keySet) find(ctx context.Context, id string) (*Key, error) {
 	s.mu.Lock()
+	k, good := s.known(id)
+	if k == nil || !good {
+		s.ask(ctx)
+	}
+	asked := s.asking
+	s.mu.Unlock()
+	if k != nil && good {
+		return k, nil
+	}
+	var err error
+	if asked != nil {
+		select {
+		case <-asked.done:
+			err = asked.err
+		case <-ctx.Done():
+			return nil, fmt.Errorf("oauth: wait for the keys: %w", ctx.Err())
+		}
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
+	if k, good = s.known(id); good {
+		return k, nil
+	}
+	if err == nil {
+		err = errors.New("oauth: the keys of the authorization server are not to be had")
+	}
+	return nil, err
+}
+
+// known returns the key of an id, and whether the keys are of an age to be
+// believed. s.mu is held.
+func (s *keySet) known(id string) (k *Key, good bool) {
+	return s.keys[id], s.keys != nil && s.now().Sub(s.at) <= MaxAge
+}
+
+// ask has the server asked, unless somebody is asking or has just done so. What
+// comes of it is for all: whoever caused it and goes away does not end it. s.mu
+// is held.
+func (s *keySet) ask(ctx context.Context) {
 	now := s.now()
-	k, known := s.keys[id]
-	old := s.keys == nil || now.Sub(s.at) > MaxAge
-	if (!known || old) && (s.tried.IsZero() || now.Sub(s.tried) >= MinRefresh) {
-		s.tried = now
+	if s.asking != nil || !s.tried.IsZero() && now.Sub(s.tried) < MinRefresh {
+		return
+	}
+	question := &asking{done: make(chan struct{})}
+	s.tried, s.asking = now, question
+	go func() {
+		defer close(question.done)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxFetch)
+		defer cancel()
 		keys, err := s.load(ctx)
-		if err != nil && old {
-			return nil, err
-		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.asking, question.err = nil, err
 		if err == nil {
-			s.keys, s.at = keys, now
+			s.take(keys, now)
 		}
-		k = s.keys[id]
-		old = now.Sub(s.at) > MaxAge
+	}()
+}
+
+// take believes keys that were asked for at a time, unless later ones came.
+// s.mu is held.
+func (s *keySet) take(keys map[string]*Key, at time.Time) {
+	if !s.at.After(at) {
+		s.keys, s.at = keys, at
 	}
-	if old {
-		return nil, errors.New("oauth: the keys of the authorization server are not to be had")
-	}
-	return k, nil
 }
 
 // refresh asks for the keys at once. If that fails, those that are known stay
@@ -88,8 +142,9 @@ func (s *keySet) refresh(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.at.After(began) {
-		s.keys, s.at, s.tried = keys, began, began
+	s.take(keys, began)
+	if s.tried.Before(began) {
+		s.tried = began
 	}
 	return nil
 }

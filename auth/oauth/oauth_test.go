@@ -217,6 +217,7 @@ func TestBadTokensAreRefused(t *testing.T) {
 		{"no subject", claims(object{"sub": nil})},
 		{"an empty subject", claims(object{"sub": ""})},
 		{"a subject that hides letters", claims(object{"sub": "ada\u202e"})},
+		{"a subject with a space", claims(object{"sub": "ada bob"})},
 		{"a subject that is a number", claims(object{"sub": 5})},
 		{"no client", claims(object{"client_id": nil})},
 	} {

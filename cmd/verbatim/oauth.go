@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
+	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/auth/oauth"
 	"github.com/seed-de4804fb/verbatim/internal/config"
 	"github.com/seed-de4804fb/verbatim/internal/netguard"
@@ -62,7 +63,8 @@ func issuedBy(static *endpoint.Tokens, cfg config.OAuth, keys func(context.Conte
 }
 
 // Identify says who stands behind a token. The agent is the client that the
-// token was issued to; the principal owns its session.
+// token was issued to. Whoever the subject is at the issuer owns its session:
+// an account of the same person there does not decide on what it proposes.
 func (i *issued) Identify(ctx context.Context, token string) (endpoint.Identity, error) {
 	if strings.Count(token, ".") != 2 {
 		return i.static.Identify(ctx, token)
@@ -78,7 +80,7 @@ func (i *issued) Identify(ctx context.Context, token string) (endpoint.Identity,
 	}
 	principal := i.cfg.Prefix + c.Subject
 	caller := hub.Caller{Servers: i.cfg.Servers, Tools: i.tools, Session: verbatim.Session{Tenant: localTenant,
-		Principal: principal, Owner: principal, Agent: c.Client, Roles: c.Roles}}
+		Principal: principal, Owner: action.Identity(i.cfg.Issuer, c.Subject), Agent: c.Client, Roles: c.Roles}}
 	if err := caller.Session.Validate(); err != nil {
 		return endpoint.Identity{}, &endpoint.Refusal{Code: "invalid_token", Cause: err}
 	}

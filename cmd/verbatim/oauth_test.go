@@ -50,7 +50,7 @@ func TestTokensOfAnAuthorizationServerStandForTheirSubject(t *testing.T) {
 		return signed + "." + b64(ed25519.Sign(private, []byte(signed)))
 	}
 	who, err := a.Identify(context.Background(), token("mcp"))
-	want := verbatim.Session{Tenant: "local", Principal: "idp:ada", Owner: "idp:ada", Agent: "builder", Roles: []string{"clerk"}}
+	want := verbatim.Session{Tenant: "local", Principal: "idp:ada", Owner: "https://i.example.com#ada", Agent: "builder", Roles: []string{"clerk"}}
 	if diff := cmp.Diff(want, who.Caller.Session); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
