@@ -74,6 +74,11 @@ long-crash: ## kill -9 at each of 53 points, 200 times on SQLite, 100 on Postgre
 long-zombies: ## stop a process at each of those points until others took over
 	VERBATIM_ZOMBIES=12 VERBATIM_ZOMBIES_POSTGRES=12 go test -count=1 -timeout 60m -v -run 'Stopped|Fence' ./internal/crash
 
+.PHONY: long-power
+
+long-power: ## 5,000 cuts of the power under SQLite, and as many of a record that does not wait for the disk
+	VERBATIM_POWER_RUNS=560 go test -count=1 -timeout 60m -v -run PowerCut ./store/sqlite
+
 .PHONY: long-duplicates
 
 long-duplicates: ## 5,000 calls, each made 64 times through three gateways on one PostgreSQL
@@ -105,7 +110,7 @@ bench-store: ## both stores beside the disk, raw commits and a million rows, as 
 long-model: ## 220,000 sequences on SQLite and 20,000 on PostgreSQL beside a small model
 	scripts/long-model
 
-long-histories: ## 200 histories of 8 clients on each store, each with one order that explains it
+long-histories: ## 200 histories of 4 clients on each store, each with one order that explains it
 	VERBATIM_HISTORIES=200 VERBATIM_HISTORY_OPS=12000 go test -count=1 -timeout 90m -v -run 'Suite/Histories' ./store/sqlite ./store/postgres
 
 .PHONY: long-newcomer

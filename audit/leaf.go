@@ -4,13 +4,12 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/keys"
 )
 
 // MaxLeaf is the longest leaf body in bytes.
@@ -43,27 +42,40 @@ func NewSalt() Salt {
 
 // Commit returns HMAC-SHA256 of value under the salt, in lowercase hex. The
 // name is part of it, so that equal values under two names do not show.
-func (s Salt) Commit(name string, value []byte) string { return s.Committer().Commit(name, value) }
+func (s Salt) Commit(name string, value []byte) string { return s.Digest(name, value).String() }
 
-// Committer makes commitments under one salt. It is for one goroutine.
-type Committer struct {
-	mac  hash.Hash
-	head []byte
-	sum  [sha256.Size]byte
-	text [2 * sha256.Size]byte
+// Digest is what [Salt.Commit] returns the hex of.
+func (s Salt) Digest(name string, value []byte) canon.Digest {
+	if len(value) > longValue {
+		return s.digestLong(name, value)
+	}
+	var room [64]byte
+	return keys.MAC(s, committed(room[:0], name), value)
 }
 
-// Committer returns a maker of commitments under the salt.
-func (s Salt) Committer() *Committer { return &Committer{mac: hmac.New(sha256.New, s[:])} }
+// DigestText is [Salt.Digest] of a text.
+func (s Salt) DigestText(name, value string) canon.Digest {
+	if len(value) > longValue {
+		return s.digestLong(name, []byte(value))
+	}
+	var before [64]byte
+	var room [longValue]byte
+	return keys.MAC(s, committed(before[:0], name), append(room[:0], value...))
+}
 
-// Commit is [Salt.Commit] under the Committer's salt.
-func (c *Committer) Commit(name string, value []byte) string {
-	c.mac.Reset()
-	c.head = append(append(c.head[:0], byte(len(name)>>8), byte(len(name))), name...)
-	c.mac.Write(c.head)
-	c.mac.Write(value)
-	hex.Encode(c.text[:], c.mac.Sum(c.sum[:0]))
-	return string(c.text[:])
+// longValue is from how many bytes on a value is not copied to be committed to.
+const longValue = keys.ShortMessage / 2
+
+func (s Salt) digestLong(name string, value []byte) canon.Digest {
+	mac := hmac.New(sha256.New, s[:])
+	mac.Write(committed(nil, name))
+	mac.Write(value)
+	return canon.Digest(mac.Sum(nil))
+}
+
+// committed is what stands before a value.
+func committed(out []byte, name string) []byte {
+	return append(append(out, byte(len(name)>>8), byte(len(name))), name...)
 }
 
 // Check reports whether the record commits to value under name.
@@ -78,7 +90,7 @@ func (r Record) Leaf() ([]byte, error) {
 	if !known(r.Event) {
 		return nil, ErrEvent
 	}
-	if leaf, ok := r.plainLeaf(); ok {
+	if leaf, _, ok := r.plainLeaf(nil, nil); ok {
 		return leaf, nil
 	}
 	return r.anyLeaf()
@@ -143,7 +155,7 @@ func mapValue(m map[string]string) canon.Value {
 // ParseLeaf reads a leaf back. It fails with ErrLeaf unless the bytes are
 // exactly what [Record.Leaf] writes.
 func ParseLeaf(leaf []byte) (Record, error) {
-	if r, ok := readPlain(leaf, true); ok {
+	if r, _, ok := readPlain(leaf, true); ok {
 		return r, nil
 	}
 	return readAny(leaf)

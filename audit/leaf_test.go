@@ -1,6 +1,10 @@
 package audit_test
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"reflect"
 	"strings"
@@ -188,6 +192,24 @@ func TestCommitmentsBindSaltNameAndValue(t *testing.T) {
 	}
 }
 
+// TestACommitmentIsTheHMACOfNameAndValue holds it to docs/spec/log.md, for
+// values of any length.
+func TestACommitmentIsTheHMACOfNameAndValue(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		salt := audit.Salt(rapid.SliceOfN(rapid.Byte(), audit.SaltSize, audit.SaltSize).Draw(t, "salt"))
+		name := rapid.OneOf(rapid.String(), rapid.StringN(50, 300, -1)).Draw(t, "name")
+		value := bytes.Repeat([]byte(rapid.StringN(1, 9, -1).Draw(t, "value")), rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(0, 700)).Draw(t, "times"))
+		mac := hmac.New(sha256.New, salt[:])
+		mac.Write([]byte{byte(len(name) >> 8), byte(len(name))})
+		mac.Write([]byte(name))
+		mac.Write(value)
+		if got, want := salt.Commit(name, value), hex.EncodeToString(mac.Sum(nil)); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	})
+}
+
 // TestLeafHash checks the hash of the empty leaf (RFC 6962 §2.1.3 uses it in
 // its examples) and that a leaf is not taken for a node.
 func TestLeafHash(t *testing.T) {
@@ -208,5 +230,18 @@ func TestEventsAreDistinct(t *testing.T) {
 			t.Errorf("event %q stands twice", event)
 		}
 		seen[event] = true
+	}
+}
+
+// TestATextIsCommittedToAsItsBytesAre: of every length, around the one from
+// which on values are not copied.
+func TestATextIsCommittedToAsItsBytesAre(t *testing.T) {
+	t.Parallel()
+	salt := audit.NewSalt()
+	for _, size := range []int{0, 1, 511, 512, 513, 5000} {
+		value := strings.Repeat("é", size)
+		if salt.DigestText("raw", value).String() != salt.Commit("raw", []byte(value)) {
+			t.Errorf("%d: the commitments differ", size)
+		}
 	}
 }

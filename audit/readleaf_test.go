@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-de4804fb/verbatim/audit"
+	"github.com/seed-de4804fb/verbatim/canon"
 )
 
 // plain is a record such as gateways write.
@@ -23,6 +24,11 @@ func plain(t testing.TB) audit.Record {
 // sameWay holds the short way to the long one: what it reads, that reads alike,
 // and what that refuses it does not read.
 func sameWay(t interface{ Fatalf(string, ...any) }, leaf []byte) (short bool) {
+	whole, err := audit.ParseLeaf(leaf)
+	whole.Facts, whole.Commitments = nil, nil
+	if part, skimErr := audit.Skim(leaf); (err == nil) != (skimErr == nil) || !cmp.Equal(whole, part) {
+		t.Fatalf("%q is %+v (%v), and skimmed %+v (%v)", leaf, whole, err, part, skimErr)
+	}
 	got, ok := audit.ReadPlain(leaf)
 	skimmed, also := audit.Skimmed(leaf)
 	if ok != also {
@@ -38,11 +44,26 @@ func sameWay(t interface{ Fatalf(string, ...any) }, leaf []byte) (short bool) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("%q (-want +got):\n%s", leaf, diff)
 	}
+	digested(t, leaf, want)
 	want.Facts, want.Commitments = nil, nil
 	if diff := cmp.Diff(want, skimmed); diff != "" {
 		t.Fatalf("%q skimmed (-want +got):\n%s", leaf, diff)
 	}
 	return true
+}
+
+// digested holds the digest that names a record to that of its leaf without a
+// number, as it is written.
+func digested(t interface{ Fatalf(string, ...any) }, leaf []byte, r audit.Record) {
+	bare := r
+	bare.Seq = 0
+	body, err := bare.Leaf()
+	want := canon.Sum(body)
+	same, got, digestErr := audit.RecordDigest(leaf)
+	receipt, receiptErr := audit.NewReceipt("log", audit.KeptSynced, leaf)
+	if err != nil || digestErr != nil || receiptErr != nil || got != want || receipt.Digest != want || !cmp.Equal(same, r) {
+		t.Fatalf("%q has the digest %s, its receipt %s, want %s (%v, %v, %v)", leaf, got, receipt.Digest, want, err, digestErr, receiptErr)
+	}
 }
 
 func TestALeafOfAGatewayIsReadInTheShortWay(t *testing.T) {
@@ -103,9 +124,11 @@ func TestTheShortWayReadsWhateverIsWrittenOrLeavesIt(t *testing.T) {
 			return // too long, or no text
 		}
 		sameWay(t, leaf)
-		if _, err := audit.ParseLeaf(leaf); err != nil {
+		parsed, err := audit.ParseLeaf(leaf)
+		if err != nil {
 			t.Fatalf("%s: %v", leaf, err)
 		}
+		digested(t, leaf, parsed)
 	})
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,27 +56,42 @@ const (
 // RecordDigest is SHA-256 of the leaf with the number 0 in the place of its
 // own: what names a record before it has a number.
 func RecordDigest(leaf []byte) (Record, canon.Digest, error) {
-	r, err := ParseLeaf(leaf)
+	if r, number, ok := readPlain(leaf, true); ok {
+		return r, unnumbered(leaf, number), nil
+	}
+	return digestAny(leaf)
+}
+
+// digestAny is RecordDigest for every record.
+func digestAny(leaf []byte) (Record, canon.Digest, error) {
+	r, err := readAny(leaf)
 	if err != nil {
 		return Record{}, canon.Digest{}, err
 	}
-	if r.Seq == 0 { // it is that leaf, byte for byte
-		return r, canon.Sum(leaf), nil
-	}
-	unnumbered := r
-	unnumbered.Seq = 0
-	body, err := unnumbered.Leaf()
+	bare := r
+	bare.Seq = 0
+	body, err := bare.Leaf()
 	return r, canon.Sum(body), err
+}
+
+// unnumbered is the digest of a leaf with 0 in the place of its number, whose
+// digits are there.
+func unnumbered(leaf []byte, number span) canon.Digest {
+	var room [MaxLeaf + 1]byte
+	bare := append(append(room[:0], leaf[:number.from]...), '0')
+	return canon.Sum(append(bare, leaf[number.to:]...))
 }
 
 // NewReceipt makes the receipt of a record that was written. The leaf may
 // have its number already.
 func NewReceipt(origin, kept string, leaf []byte) (Receipt, error) {
-	r, ok := readPlain(leaf, false)
-	digest := canon.Sum(leaf)
-	if !ok || r.Seq != 0 {
+	r, number, ok := readPlain(leaf, false)
+	var digest canon.Digest
+	if ok {
+		digest = unnumbered(leaf, number)
+	} else {
 		var err error
-		if r, digest, err = RecordDigest(leaf); err != nil {
+		if r, digest, err = digestAny(leaf); err != nil {
 			return Receipt{}, err
 		}
 	}
@@ -87,16 +103,23 @@ func (r Receipt) Sign(s *keys.Signer) ([]byte, error) {
 	if s == nil || s.Purpose() != keys.Receipts {
 		return nil, errors.New("a receipt needs a key for receipts")
 	}
-	return s.SignJSON(ReceiptType, r.payload()), nil
+	var room [likelyReceipt]byte
+	return s.SignJSON(ReceiptType, r.appendTo(room[:0])), nil
 }
 
-func (r Receipt) payload() []byte {
-	text := func(name, value string) canon.Member {
-		return canon.Member{Name: name, Value: canon.StringValue(value)}
-	}
-	return canon.ObjectValue(canon.Member{Name: "v", Value: canon.IntValue(1)}, text("log", r.Log), text("action", r.Action),
-		text("record", r.Record), text("digest", r.Digest.String()), text("event", r.Event), text("state", r.State),
-		text("at", r.At.UTC().Format(time.RFC3339Nano)), text("kept", r.Kept), text("claim", ReceiptClaim)).AppendTo(make([]byte, 0, likelyReceipt))
+// appendTo appends the RFC 8785 form of a receipt, whose names are in their order.
+func (r Receipt) appendTo(out []byte) []byte {
+	text := func(before, value string) { out = canon.AppendText(append(out, before...), value) }
+	text(`{"action":`, r.Action)
+	out = r.At.UTC().AppendFormat(append(out, `,"at":"`...), time.RFC3339Nano)
+	out = append(out, `","claim":"`+ReceiptClaim+`","digest":"`...)
+	out = append(hex.AppendEncode(out, r.Digest[:]), '"')
+	text(`,"event":`, r.Event)
+	text(`,"kept":`, r.Kept)
+	text(`,"log":`, r.Log)
+	text(`,"record":`, r.Record)
+	text(`,"state":`, r.State)
+	return append(out, `,"v":1}`...)
 }
 
 // likelyReceipt is the room that most payloads need, in bytes.
@@ -135,7 +158,7 @@ func (t Trust) named(suffix string) (out []ed25519.PublicKey) {
 	return out
 }
 
-// parseReceipt reads a payload whose signature holds. Only what payload
+// parseReceipt reads a payload whose signature holds. Only what appendTo
 // writes is a receipt.
 func parseReceipt(payload []byte) (Receipt, error) {
 	v, err := canon.Decode(payload, canon.Options{MaxBytes: MaxLeaf, MaxDepth: 2, Exact: true})
@@ -155,7 +178,7 @@ func parseReceipt(payload []byte) (Receipt, error) {
 		r.At = at
 		err = r.Digest.UnmarshalText([]byte(text("digest")))
 	}
-	if err != nil || string(r.payload()) != string(payload) {
+	if err != nil || string(r.appendTo(nil)) != string(payload) {
 		return Receipt{}, fmt.Errorf("%w: its content is not that of a receipt", ErrReceipt)
 	}
 	return r, nil

@@ -8,8 +8,10 @@ import (
 	"github.com/seed-de4804fb/verbatim/keys"
 )
 
-// signEvery is how many records one signed checkpoint covers at most.
-const signEvery = 1000
+// signEvery is how many records one signed checkpoint covers at most. Each costs
+// two changes of the ledger and a signature; a proof waits until those before its
+// record are hashed, which takes some milliseconds for so many.
+const signEvery = 4000
 
 // Sequencer grows the tree of a ledger and signs what it has become. Several
 // may share one ledger. One goroutine uses it.

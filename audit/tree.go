@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -66,45 +67,30 @@ func StoredHashes(size int64) int64 { return tlog.StoredHashCount(size) }
 // stored from position StoredHashes(size) on, and the head of the tree as it
 // then is. from reads those that are stored already.
 func Grow(size int64, leaves []canon.Digest, from Hashes) ([]canon.Digest, Head, error) {
-	g := &growth{base: StoredHashes(size), stored: from.reader()}
-	for i, leaf := range leaves {
-		more, err := tlog.StoredHashesForRecordHash(size+int64(i), tlog.Hash(leaf), g)
-		if err != nil {
-			return nil, Head{}, fmt.Errorf("grow the tree: %w", err)
-		}
-		g.added = append(g.added, more...)
+	t, err := treeOf(size, from)
+	if err != nil {
+		return nil, Head{}, fmt.Errorf("grow the tree: %w", err)
 	}
-	head, err := headOf(size+int64(len(leaves)), g)
-	return digests(g.added), head, err
+	after := size + int64(len(leaves))
+	added := make([]canon.Digest, 0, StoredHashes(after)-StoredHashes(size))
+	for _, leaf := range leaves {
+		added = t.add(leaf, added)
+	}
+	return added, t.Head(), nil
 }
 
-// growth reads hashes that are stored and those that are about to be.
-type growth struct {
-	base   int64
-	stored tlog.HashReader
-	added  []tlog.Hash
-}
-
-// ReadHashes implements tlog.HashReader.
-func (g *growth) ReadHashes(positions []int64) ([]tlog.Hash, error) {
-	out := make([]tlog.Hash, len(positions))
-	var ask []int64
-	var at []int
-	for i, p := range positions {
-		if p >= g.base {
-			if p-g.base >= int64(len(g.added)) {
-				return nil, errors.New("the tree has no such hash")
-			}
-			out[i] = g.added[p-g.base]
-			continue
+// treeOf is the tree of size leaves, from stored hashes: those of the perfect
+// subtrees that it consists of, the largest first.
+func treeOf(size int64, from Hashes) (Tree, error) {
+	var positions []int64
+	for level, leaves := bits.Len64(uint64(size))-1, int64(0); level >= 0; level-- {
+		if size>>level&1 == 1 {
+			positions = append(positions, tlog.StoredHashIndex(level, leaves>>level))
+			leaves += 1 << level
 		}
-		ask, at = append(ask, p), append(at, i)
 	}
-	found, err := g.stored.ReadHashes(ask)
-	for j, h := range found {
-		out[at[j]] = h
-	}
-	return out, err
+	peaks, err := from.reader().ReadHashes(positions)
+	return Tree{size: size, peaks: peaks}, err
 }
 
 func headOf(size int64, r tlog.HashReader) (Head, error) {
@@ -180,14 +166,24 @@ type Tree struct {
 
 // Add adds the next leaf.
 func (t *Tree) Add(leaf canon.Digest) {
+	var room [64]canon.Digest
+	t.add(leaf, room[:0])
+}
+
+// add adds the next leaf, and to known the hashes that are known with it: its
+// own, then those of the subtrees that it completes, as they are stored.
+func (t *Tree) add(leaf canon.Digest, known []canon.Digest) []canon.Digest {
 	h := tlog.Hash(leaf)
+	known = append(known, leaf)
 	for n := t.size; n&1 == 1; n >>= 1 {
 		last := len(t.peaks) - 1
 		h = tlog.NodeHash(t.peaks[last], h)
 		t.peaks = t.peaks[:last]
+		known = append(known, canon.Digest(h))
 	}
 	t.peaks = append(t.peaks, h)
 	t.size++
+	return known
 }
 
 // Head is the tree of what was added.

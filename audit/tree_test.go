@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/sumdb/tlog"
 	"pgregory.net/rapid"
 
 	"github.com/seed-de4804fb/verbatim/audit"
@@ -53,6 +54,38 @@ func grown(t interface{ Fatal(...any) }, size int, step func(left int) int) (*st
 		}
 	}
 	return &s, heads
+}
+
+// TestGrownHashesAreTheLibrarys: what is stored of a tree, and its head, are
+// what the library makes of the same leaves one by one.
+func TestGrownHashesAreTheLibrarys(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 300).Draw(t, "size")
+		s, heads := grown(t, size, func(left int) int { return rapid.IntRange(1, left).Draw(t, "step") })
+		var want []tlog.Hash
+		stored := tlog.HashReaderFunc(func(positions []int64) (out []tlog.Hash, err error) {
+			for _, p := range positions {
+				out = append(out, want[p])
+			}
+			return out, nil
+		})
+		for n := range size {
+			more, err := tlog.StoredHashesForRecordHash(int64(n), tlog.Hash(leafN(n)), stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, more...)
+		}
+		for i, h := range want {
+			if canon.Digest(h) != (*s)[i] {
+				t.Fatalf("of %d leaves, hash %d is another", size, i)
+			}
+		}
+		if root, err := tlog.TreeHash(int64(size), stored); err != nil || canon.Digest(root) != heads[size].Root || len(want) != len(*s) {
+			t.Fatalf("%d leaves have another root, or %d hashes instead of %d: %v", size, len(*s), len(want), err)
+		}
+	})
 }
 
 // TestTreeIsTheSameHoweverItGrew also proves every leaf and every older tree

@@ -112,14 +112,14 @@ func appendEnvelope(out []byte, payloadType string, payload []byte, signatures .
 	out = append(out, `{"payload":"`...)
 	out = base64.StdEncoding.AppendEncode(out, payload)
 	out = append(out, `","payloadType":`...)
-	out = canon.StringValue(payloadType).AppendTo(out)
+	out = canon.AppendText(out, payloadType)
 	out = append(out, `,"signatures":[`...)
 	for i, s := range signatures {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, `{"keyid":`...)
-		out = canon.StringValue(s.keyID).AppendTo(out)
+		out = canon.AppendText(out, s.keyID)
 		out = append(out, `,"sig":"`...)
 		out = base64.StdEncoding.AppendEncode(out, s.sig)
 		out = append(out, `"}`...)

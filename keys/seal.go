@@ -3,13 +3,12 @@ package keys
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -121,6 +120,7 @@ type RowSealer struct {
 	key    *fileKey // that gcm is of; nil at first
 	on     where    // that gcm is of
 	gcm    cipher.AEAD
+	bound  []byte // room for it
 }
 
 // where is a shelf, or with old the time before there were any.
@@ -129,19 +129,55 @@ type where struct {
 	old   bool
 }
 
+// sealedAt is where the cipher text begins, and sealedMore how much longer than
+// its plain text a sealed form is, in bytes.
+const (
+	sealedAt   = shelfAt + shelfSize + nonceSize
+	sealedMore = sealedAt + 16 // GCM's tag
+)
+
+// SealedSize is how long the sealed form of a plain text is, in bytes.
+func SealedSize(plain int) int { return plain + sealedMore }
+
 // Seal encrypts plain for one field. It fails with ErrErased.
 func (r *RowSealer) Seal(field string, plain []byte) ([]byte, error) {
-	if err := r.use(r.sealer.sealing(), where{shelf: r.at.Shelf}); err != nil {
+	out, at, err := r.head(make([]byte, 0, SealedSize(len(plain))), field)
+	if err != nil {
 		return nil, err
 	}
+	return r.seal(append(out, plain...), at), nil
+}
+
+// AppendSeal appends to dst what [RowSealer.Seal] makes of a text.
+func (r *RowSealer) AppendSeal(dst []byte, field, plain string) ([]byte, error) {
+	out, at, err := r.head(dst, field)
+	if err != nil {
+		return dst, err
+	}
+	return r.seal(append(out, plain...), at), nil
+}
+
+// head appends what stands before the cipher text, which it binds, and says
+// where that is.
+func (r *RowSealer) head(out []byte, field string) (_ []byte, at int, err error) {
+	if err := r.use(r.sealer.sealing(), where{shelf: r.at.Shelf}); err != nil {
+		return nil, 0, err
+	}
 	r.at.Field = field
-	const head = shelfAt + shelfSize
-	out := make([]byte, head+nonceSize, head+nonceSize+len(plain)+r.gcm.Overhead())
-	out[0] = sealVersion
-	copy(out[1:], r.key.id[:])
-	r.at.Shelf.put(out[shelfAt:])
-	rand.Read(out[head:]) // never fails (crypto/rand)
-	return r.gcm.Seal(out, out[head:], plain, bound(out[:head], r.at)), nil
+	var head [sealedAt]byte
+	head[0] = sealVersion
+	copy(head[1:], r.key.id[:])
+	r.at.Shelf.put(head[shelfAt:])
+	out = append(out, head[:]...)
+	at = len(out)
+	rand.Read(out[at-nonceSize:]) // never fails (crypto/rand)
+	r.bound = appendBound(r.bound[:0], out[at-sealedAt:at-nonceSize], r.at)
+	return out, at, nil
+}
+
+// seal encrypts, in its place, the plain text that stands behind the head.
+func (r *RowSealer) seal(out []byte, at int) []byte {
+	return r.gcm.Seal(out[:at], out[at-nonceSize:at], out[at:], r.bound)
 }
 
 // Open decrypts what was sealed for the same field. It fails with ErrSealed.
@@ -164,7 +200,8 @@ func (r *RowSealer) Open(field string, sealed []byte) ([]byte, error) {
 		return nil, err
 	}
 	r.at.Field = field
-	plain, err := r.gcm.Open(nil, sealed[head:head+nonceSize], sealed[head+nonceSize:], bound(sealed[:head], r.at))
+	r.bound = appendBound(r.bound[:0], sealed[:head], r.at)
+	plain, err := r.gcm.Open(nil, sealed[head:head+nonceSize], sealed[head+nonceSize:], r.bound)
 	if err != nil {
 		return nil, ErrSealed
 	}
@@ -183,16 +220,19 @@ func (r *RowSealer) use(key *fileKey, on where) error {
 	return err
 }
 
-// bound is the additional data: version, key id, shelf and the place, each
-// text after its length.
-func bound(head []byte, at Place) []byte {
-	out := append(make([]byte, 0, 128), head...)
-	for _, s := range []string{at.Tenant, at.Row, at.Field} {
+// appendBound appends the additional data: version, key id, shelf and the
+// place, each text after its length.
+func appendBound(out, head []byte, at Place) []byte {
+	out = append(slices.Grow(out, likelyBound), head...)
+	for _, s := range [...]string{at.Tenant, at.Row, at.Field} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(s)))
 		out = append(out, s...)
 	}
 	return out
 }
+
+// likelyBound is the room that most additional data need, in bytes.
+const likelyBound = 128
 
 // cipher derives the key of one row. It fails with ErrErased.
 func (k *fileKey) cipher(on where, tenant, row string) (cipher.AEAD, error) {
@@ -200,11 +240,8 @@ func (k *fileKey) cipher(on where, tenant, row string) (cipher.AEAD, error) {
 	if !ok {
 		return nil, ErrErased
 	}
-	secret, err := hkdf.Key(sha256.New, leaf[:], nil, "verbatim row "+row, keySize)
-	if err != nil {
-		return nil, fmt.Errorf("derive row key: %w", err)
-	}
-	block, err := aes.NewCipher(secret)
+	secret := rowKey(leaf, row)
+	block, err := aes.NewCipher(secret[:])
 	if err != nil {
 		return nil, fmt.Errorf("row key: %w", err)
 	}

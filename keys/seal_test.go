@@ -3,6 +3,7 @@ package keys_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -119,4 +120,38 @@ func TestSealRoundTripAndNeverRepeats(t *testing.T) {
 			r.Fatalf("%q, %v", got, err)
 		}
 	})
+}
+
+// TestSealedTextsCanShareMemory seals texts behind each other, as a row does,
+// and opens each by itself.
+func TestSealedTextsCanShareMemory(t *testing.T) {
+	t.Parallel()
+	s := sealer(t, seed(1))
+	shelf := keys.Shelf{Class: 1, Day: 20000}
+	row := s.Row("acme", "act_1", shelf)
+	all, ends := []byte("before"), []int{len("before")}
+	var err error
+	texts := []string{"first", "", strings.Repeat("x", 3000)}
+	for _, text := range texts {
+		if all, err = row.AppendSeal(all, "args", text); err != nil {
+			t.Fatal(err)
+		}
+		if size := len(all) - ends[len(ends)-1]; size != keys.SealedSize(len(text)) {
+			t.Errorf("%d bytes for %d", size, len(text))
+		}
+		ends = append(ends, len(all))
+	}
+	for i, text := range texts {
+		sealed := all[ends[i]:ends[i+1]]
+		plain, err := s.Open(keys.Place{Tenant: "acme", Row: "act_1", Field: "args", Shelf: shelf}, sealed)
+		if err != nil || string(plain) != text {
+			t.Errorf("text %d opens as %d bytes: %v", i, len(plain), err)
+		}
+		if _, err := s.Open(keys.Place{Tenant: "acme", Row: "act_1", Field: "raw", Shelf: shelf}, sealed); !errors.Is(err, keys.ErrSealed) {
+			t.Errorf("text %d opens as another field: %v", i, err)
+		}
+	}
+	if string(all[:ends[0]]) != "before" {
+		t.Error("what stood before was changed")
+	}
 }

@@ -42,13 +42,12 @@ func shelfOf(b []byte) Shelf { return Shelf{b[0], binary.BigEndian.Uint16(b[1:])
 
 // oldPath is where the key of a row is in a tree without shelves.
 func oldPath(tenant, row string) (out path) {
-	t := sha256.Sum256([]byte("verbatim tenant " + tenant))
-	h := sha256.New()
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(tenant))))
-	h.Write([]byte(tenant))
-	h.Write([]byte(row))
+	var room [256]byte
+	t := sha256.Sum256(append(append(room[:0], "verbatim tenant "...), tenant...))
+	place := binary.BigEndian.AppendUint64(room[:0], uint64(len(tenant)))
+	h := sha256.Sum256(append(append(place, tenant...), row...))
 	copy(out[:tenantSize], t[:])
-	copy(out[tenantSize:], h.Sum(nil)[:rowSize])
+	copy(out[tenantSize:], h[:rowSize])
 	return out
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
@@ -32,25 +33,24 @@ func (in Input) Facts() Facts {
 		RunContext: in.RunContext != nil, Tool: in.Tool}
 }
 
-// Text is the RFC 8785 form.
+// Text is the RFC 8785 form, whose names are written in their order.
 func (f Facts) Text() string {
-	members := []canon.Member{
-		{Name: "v", Value: number(factsVersion)}, {Name: "turn", Value: number(f.Turn)},
-		{Name: "roles", Value: textArray(f.Roles)}, {Name: "taint", Value: textArray(f.Taint)},
-		{Name: "now", Value: canon.StringValue(f.Now.UTC().Format(time.RFC3339Nano))},
-		{Name: "runContext", Value: canon.BoolValue(f.RunContext)},
-	}
+	var room [512]byte
+	out := f.Now.UTC().AppendFormat(append(room[:0], `{"now":"`...), time.RFC3339Nano)
+	out = appendTexts(append(out, `","roles":`...), f.Roles)
+	out = strconv.AppendBool(append(out, `,"runContext":`...), f.RunContext)
+	out = appendTexts(append(out, `,"taint":`...), f.Taint)
 	if f.Tool != (Tool{}) {
-		members = append(members, canon.Member{Name: "tool", Value: canon.ObjectValue(
-			canon.Member{Name: "name", Value: canon.StringValue(f.Tool.Name)},
-			canon.Member{Name: "impact", Value: canon.StringValue(f.Tool.Impact)},
-			canon.Member{Name: "effect", Value: canon.StringValue(f.Tool.Effect)},
-			canon.Member{Name: "mutation", Value: canon.BoolValue(f.Tool.Mutation)},
-			canon.Member{Name: "highImpact", Value: canon.BoolValue(f.Tool.HighImpact)},
-			canon.Member{Name: "cataloged", Value: canon.BoolValue(f.Tool.Cataloged)},
-		)})
+		out = strconv.AppendBool(append(out, `,"tool":{"cataloged":`...), f.Tool.Cataloged)
+		out = canon.AppendText(append(out, `,"effect":`...), f.Tool.Effect)
+		out = strconv.AppendBool(append(out, `,"highImpact":`...), f.Tool.HighImpact)
+		out = canon.AppendText(append(out, `,"impact":`...), f.Tool.Impact)
+		out = strconv.AppendBool(append(out, `,"mutation":`...), f.Tool.Mutation)
+		out = append(canon.AppendText(append(out, `,"name":`...), f.Tool.Name), '}')
 	}
-	return string(canon.ObjectValue(members...).Canonical())
+	out = append(append(out, `,"turn":`...), number(f.Turn).Canonical()...)
+	out = strconv.AppendInt(append(out, `,"v":`...), factsVersion, 10)
+	return string(append(out, '}'))
 }
 
 // ReadFacts reads what Text wrote. It fails with [ErrFacts] for anything else,
@@ -88,12 +88,15 @@ func ReadFacts(text string) (Facts, error) {
 
 func number(n int) canon.Value { return canon.IntValue(int64(n)) }
 
-func textArray(list []string) canon.Value {
-	out := make([]canon.Value, len(list))
+func appendTexts(out []byte, list []string) []byte {
+	out = append(out, '[')
 	for i, s := range list {
-		out[i] = canon.StringValue(s)
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = canon.AppendText(out, s)
 	}
-	return canon.ArrayValue(out...)
+	return append(out, ']')
 }
 
 func textsAt(v canon.Value, name string) (out []string) {

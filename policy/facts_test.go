@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/identity"
 	"github.com/seed-de4804fb/verbatim/policy"
 )
@@ -42,6 +43,39 @@ func TestRecordedFactsReadBackAsTheyWere(t *testing.T) {
 			if diff := cmp.Diff(f.Roles, got.Roles); diff != "" {
 				t.Fatal(diff)
 			}
+		}
+	})
+}
+
+// TestFactsAreWrittenAsTheirTreeOfValues holds the writer of fixed names to the
+// canonical form of the same members, for texts that nobody would write too.
+func TestFactsAreWrittenAsTheirTreeOfValues(t *testing.T) {
+	t.Parallel()
+	odd := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\xff", "", "\u2028", `"\`}))
+	rapid.Check(t, func(t *rapid.T) {
+		f := someFacts(t)
+		f.Roles = append(f.Roles, rapid.SliceOfN(odd, 0, 2).Draw(t, "more roles")...)
+		if f.Tool != (policy.Tool{}) {
+			f.Tool.Name, f.Tool.Impact, f.Tool.Effect = odd.Draw(t, "name"), odd.Draw(t, "impact"), odd.Draw(t, "effect")
+		}
+		texts := func(list []string) canon.Value {
+			out := make([]canon.Value, len(list))
+			for i, x := range list {
+				out[i] = canon.StringValue(x)
+			}
+			return canon.ArrayValue(out...)
+		}
+		members := []canon.Member{{Name: "v", Value: canon.IntValue(1)}, {Name: "turn", Value: canon.IntValue(int64(f.Turn))},
+			{Name: "roles", Value: texts(f.Roles)}, {Name: "taint", Value: texts(f.Taint)}, {Name: "runContext", Value: canon.BoolValue(f.RunContext)},
+			{Name: "now", Value: canon.StringValue(f.Now.UTC().Format(time.RFC3339Nano))}}
+		if f.Tool != (policy.Tool{}) {
+			members = append(members, canon.Member{Name: "tool", Value: canon.ObjectValue(
+				canon.Member{Name: "name", Value: canon.StringValue(f.Tool.Name)}, canon.Member{Name: "impact", Value: canon.StringValue(f.Tool.Impact)},
+				canon.Member{Name: "effect", Value: canon.StringValue(f.Tool.Effect)}, canon.Member{Name: "mutation", Value: canon.BoolValue(f.Tool.Mutation)},
+				canon.Member{Name: "highImpact", Value: canon.BoolValue(f.Tool.HighImpact)}, canon.Member{Name: "cataloged", Value: canon.BoolValue(f.Tool.Cataloged)})})
+		}
+		if diff := cmp.Diff(string(canon.ObjectValue(members...).Canonical()), f.Text()); diff != "" {
+			t.Fatal(diff)
 		}
 	})
 }

@@ -1,10 +1,6 @@
 package snapshot
 
-import (
-	"encoding/hex"
-
-	"github.com/seed-de4804fb/verbatim/canon"
-)
+import "github.com/seed-de4804fb/verbatim/canon"
 
 // Target is the canonical thing that a call acts on.
 type Target struct {
@@ -25,7 +21,7 @@ type Evidence struct {
 type ProposalHash [32]byte
 
 // String returns lowercase hex.
-func (h ProposalHash) String() string { return hex.EncodeToString(h[:]) }
+func (h ProposalHash) String() string { return canon.Digest(h).String() }
 
 // Proposal is one frozen tool call: who proposes, which tool, which bytes.
 type Proposal struct {
@@ -66,11 +62,11 @@ func ProposeHandoff(from, to string, payload Snapshot) Handoff {
 func hashJoined(lead1, text1, lead2 string, args Snapshot, lead3, text3 string) ProposalHash {
 	b := borrow()
 	text := append(b.text, lead1...)
-	text = canon.StringValue(text1).AppendTo(text)
+	text = canon.AppendText(text, text1)
 	text = append(text, lead2...)
 	text = canon.AppendQuoted(text, args.text)
 	text = append(text, lead3...)
-	text = canon.StringValue(text3).AppendTo(text)
+	text = canon.AppendText(text, text3)
 	b.text = append(text, '}')
 	sum := canon.Sum(b.text)
 	b.giveBack()

@@ -5,6 +5,9 @@ import "github.com/seed-de4804fb/verbatim/canon"
 // TargetsText is the RFC 8785 form of targets: how they are stored, and what
 // the record of their action commits to.
 func TargetsText(targets []Target) string {
+	if len(targets) == 0 {
+		return "[]"
+	}
 	out := make([]canon.Value, len(targets))
 	for i, t := range targets {
 		out[i] = texts("type", t.Type, "id", t.ID)
@@ -14,6 +17,9 @@ func TargetsText(targets []Target) string {
 
 // EvidenceText is the RFC 8785 form of resolver evidence, likewise.
 func EvidenceText(evidence []Evidence) string {
+	if len(evidence) == 0 {
+		return "[]"
+	}
 	out := make([]canon.Value, len(evidence))
 	for i, e := range evidence {
 		out[i] = texts("pointer", e.Pointer, "resolver", e.Resolver, "version", e.Version, "digest", e.Digest.String())

@@ -167,7 +167,7 @@ func openLog(ctx context.Context) (openedLog, error) {
 	if cfg.Postgres == nil {
 		l, err := sqlite.OpenLog(home.Store(), sqlite.Options{Sealer: sealer})
 		if err != nil {
-			return openedLog{}, err
+			return openedLog{}, storeError(err)
 		}
 		return openedLog{l, ring, l.Close}, nil
 	}

@@ -79,6 +79,9 @@ func storeBackup(s streams) *cobra.Command {
 			if err != nil && !errors.Is(err, sqlite.ErrFaults) {
 				return storeError(err)
 			}
+			if err == nil && len(r.Faults) > 0 { // it is of an earlier version
+				fmt.Fprintln(s.err, "copied as it is, before its migration: its rows were not checked; only the program that wrote it restores it")
+			}
 			return errors.Join(printReport(cmd, s, r), storeError(err))
 		},
 	}
@@ -168,11 +171,15 @@ func migrateStore(ctx context.Context, path, role string) (from, to int, err err
 	return postgres.Migrate(ctx, dsn, role)
 }
 
+const hintMigrate = "bring it up to date first: verbatim stop, then verbatim store migrate; the daemon does that by itself when it starts"
+
 // storeError adds what to do about it.
 func storeError(err error) error {
 	switch {
 	case errors.Is(err, sqlite.ErrOwned), errors.Is(err, daemon.ErrRunning):
 		return hinted(err, "end the daemon first: verbatim stop")
+	case errors.Is(err, sqlite.ErrEarlier):
+		return hinted(err, hintMigrate)
 	case errors.Is(err, sqlite.ErrFaults):
 		return hinted(err, "do not go on with it; restore a backup that has no faults: verbatim store restore FILE")
 	case errors.Is(err, postgres.ErrInUse):

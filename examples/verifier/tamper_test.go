@@ -2,6 +2,7 @@ package verifier_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -47,6 +48,64 @@ func alterations(leaves [][]byte, f func(what string, i int, rest [][]byte)) {
 	}
 }
 
+// TestABundleHoldsItsOwnEntriesOnly: one too many would be read in the place of
+// the next bundle's first, which could then be anything.
+func TestABundleHoldsItsOwnEntriesOnly(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.reject(258)
+	s.sign()
+	dir := s.export("exported")
+	full := filepath.Join(dir, "tile", "entries", "000")
+	next, err := filepath.Glob(filepath.Join(dir, "tile", "entries", "001.p", "*"))
+	if err != nil || len(next) != 1 {
+		t.Fatal(next, err)
+	}
+	first, second := readFile(t, full), readFile(t, next[0])
+	n := 2 + int(binary.BigEndian.Uint16(second))
+	writeFile(t, full, slices.Concat(first, second[:n]))
+	second[n-3] ^= 1
+	writeFile(t, next[0], second)
+
+	l, err := audit.OpenExported(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := audit.Verify(t.Context(), l, s.trust()); err == nil {
+		t.Errorf("ours does not see it: %+v", r)
+	}
+	if said, code := s.verify(dir); code == 0 {
+		t.Errorf("theirs does not see it: %v", said)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func writeFile(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reject makes n records.
+func (s *scene) reject(n int) {
+	s.t.Helper()
+	for range n {
+		if err := s.Store.RejectInput(s.t.Context(), action.Rejection{Tenant: "acme", Principal: "maria", Agent: "a", Tool: "t",
+			Stage: "json", Code: "invalid_arguments", Size: 1, Digest: canon.Sum(nil)}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // TestNothingDoneToOneRecordGoesUnseen does to each record of a log what can
 // be done to one, and asks both checkers.
 func TestNothingDoneToOneRecordGoesUnseen(t *testing.T) {
@@ -59,12 +118,7 @@ func TestNothingDoneToOneRecordGoesUnseen(t *testing.T) {
 		}
 	}
 	s := newScene(t)
-	for range n {
-		if err := s.Store.RejectInput(t.Context(), action.Rejection{Tenant: "acme", Principal: "maria", Agent: "a", Tool: "t",
-			Stage: "json", Code: "invalid_arguments", Size: 1, Digest: canon.Sum(nil)}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.reject(n)
 	s.sign()
 	dir := s.export("exported")
 

@@ -6,14 +6,14 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
-	"strings"
 	"time"
 )
 
 var (
-	encoding = base32.StdEncoding.WithPadding(base32.NoPadding)
-	// sorting keeps the order of the bytes (RFC 4648 §7).
-	sorting = base32.HexEncoding.WithPadding(base32.NoPadding)
+	// encoding is that of RFC 4648 §6, in lowercase.
+	encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+	// sorting keeps the order of the bytes (RFC 4648 §7, in lowercase).
+	sorting = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 )
 
 // New returns a prefix and 128 random bits in lowercase base32, such as
@@ -21,7 +21,7 @@ var (
 func New(prefix string) string {
 	var b [16]byte
 	rand.Read(b[:])
-	return prefix + "_" + strings.ToLower(encoding.EncodeToString(b[:]))
+	return prefixed(prefix, encoding, b[:])
 }
 
 // Ordered returns a prefix, the time in milliseconds and 128 random bits, in
@@ -35,12 +35,17 @@ func Ordered(prefix string) string {
 	binary.BigEndian.PutUint64(ms[:], uint64(time.Now().UnixMilli()))
 	copy(b[:6], ms[2:])
 	rand.Read(b[6:])
-	return prefix + "_" + strings.ToLower(sorting.EncodeToString(b[:]))
+	return prefixed(prefix, sorting, b[:])
+}
+
+func prefixed(prefix string, as *base32.Encoding, b []byte) string {
+	var room [64]byte
+	return string(as.AppendEncode(append(append(room[:0], prefix...), '_'), b))
 }
 
 // Nonce returns 256 random bits in lowercase base32.
 func Nonce() string {
 	var b [32]byte
 	rand.Read(b[:])
-	return strings.ToLower(encoding.EncodeToString(b[:]))
+	return encoding.EncodeToString(b[:])
 }

@@ -26,6 +26,16 @@ func number(t *testing.T, dsn, sql string) int64 {
 	return n
 }
 
+// follows waits until a standby says what its primary was told.
+func follows(t *testing.T, b *pgtest.Server, sql string, want int64) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); number(t, b.DSN(), sql) != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the standby does not follow: %s", sql)
+		}
+	}
+}
+
 func TestServerKeepsWhatItAcknowledgedThroughACrash(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t)
@@ -60,6 +70,9 @@ func TestStandbyFollowsAndTakesOver(t *testing.T) {
 	s.Set(t, "synchronous_standby_names='b'")
 	s.Exec(t, "CREATE TABLE x (n BIGINT)")
 	s.Exec(t, "INSERT INTO x VALUES (7)")
+	// Processes of the server read the setting a moment later: the first commits may not wait for the standby.
+	follows(t, b, "SELECT count(*) FROM pg_tables WHERE tablename = 'x'", 1)
+	follows(t, b, "SELECT coalesce(sum(n), 0)::bigint FROM x", 7)
 	s.Crash(t)
 	b.Promote(t)
 	b.Exec(t, "INSERT INTO x VALUES (8)")

@@ -13,13 +13,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 // Backup checks the store behind a connection string and writes a copy of it,
 // as it is at one moment, to a new file, while gateways go on. The copy is
 // complete and synced before its name appears. It fails with ErrNoStore, with
 // fs.ErrExist where the file exists, or as Check does; then nothing is left.
-// Keys are not in it: without them the copy cannot be read.
+// A store of an earlier version is copied all the same, so that there is a way
+// back from its migration: its rows are not checked, as the report says. Keys
+// are not in it: without them the copy cannot be read.
 func Backup(ctx context.Context, to string, opt Options) (r Report, err error) {
 	if to, err = filepath.Abs(to); err != nil {
 		return Report{}, fmt.Errorf("back up store: %w", err)
@@ -29,6 +32,9 @@ func Backup(ctx context.Context, to string, opt Options) (r Report, err error) {
 	}
 	draft := to + ".partial"
 	err = examined(ctx, opt, func(_ *examination, c *conn) error { return copyOut(c, draft) }, &r)
+	if errors.Is(err, verbs.ErrEarlier) {
+		err = nil
+	}
 	if err == nil {
 		err = errors.Join(os.Link(draft, to), syncDir(filepath.Dir(to))) // never over a file that is there
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func CheckFile(ctx context.Context, path string, opt Options) (r Report, err err
 		})
 	})
 	if err == nil {
-		err = atFault(r)
+		err = r.Err()
 	}
 	if err != nil {
 		return r, fmt.Errorf("check backup: %w", err)
@@ -73,13 +74,6 @@ func sizeOf(path string) (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
-}
-
-func atFault(r Report) error {
-	if len(r.Faults) > 0 {
-		return ErrFaults
-	}
-	return nil
 }
 
 // alone opens one connection that belongs to no gateway.
@@ -130,10 +124,11 @@ func examined(ctx context.Context, opt Options, fn func(*examination, *conn) err
 				return err
 			}
 			*r = e.Report
-			if err := atFault(*r); err != nil {
-				return err
+			err := r.Err()
+			if err == nil || errors.Is(err, verbs.ErrEarlier) {
+				err = cmp.Or(fn(e, c), err)
 			}
-			return fn(e, c)
+			return err
 		})
 		*r = e.Report
 		return err

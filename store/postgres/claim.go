@@ -66,17 +66,22 @@ func (t *tx) beginClaimed(start action.Start) (action.Action, error) {
 	if err := t.reserve(row, start); err != nil {
 		return row, err
 	}
-	used := int64(0)
-	consume := do("INSERT INTO consumption (digest, tenant, action_id, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-		row.Terms.Digest, row.Tenant, row.ID, t.now())
-	consume.n = &used
+	used, late := false, false
 	// The unique insert is what makes an approval single use, whatever else
-	// goes wrong.
-	if err := t.run(consume); err != nil {
+	// goes wrong. Its time is later than every wait for others.
+	if err := t.query(func(cur *cursor) error {
+		used, late = true, !t.store.later(cur.int(), cur.int()).Before(row.Deadline)
+		return nil
+	}, `INSERT INTO consumption (digest, tenant, action_id, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
+		RETURNING (SELECT `+realNow+"), (SELECT "+floorSQL+" FROM time_floor)",
+		row.Terms.Digest, row.Tenant, row.ID, t.now()); err != nil {
 		return action.Action{}, fmt.Errorf("consume approval: %w", err)
 	}
-	if used != 1 {
+	switch {
+	case !used:
 		return row, action.ErrConsumed
+	case late:
+		return row, action.ErrLate
 	}
 	if err := t.spend(row, grant); err != nil {
 		return row, err

@@ -10,9 +10,10 @@ const (
 	floorSQL     = "greatest(time_floor.at, (SELECT max(at) FROM time_ahead))"
 
 	// A transaction asks for its number too, before it does anything that
-	// must be looked for if the answer to its commit is lost.
+	// must be looked for if the answer to its commit is lost; and whether the
+	// server still keeps what it acknowledges.
 	beginSQL     = "SELECT " + beginColumns + " FROM time_floor"
-	beginColumns = clockColumns + ", pg_current_xact_id()::text::bigint"
+	beginColumns = clockColumns + ", pg_current_xact_id()::text::bigint, current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'"
 )
 
 // The stored floor is raised where it lies further behind than a grain: with

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/internal/pgtest"
 	"github.com/seed-de4804fb/verbatim/keys"
 	"github.com/seed-de4804fb/verbatim/store/postgres"
+	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
 func opens(t *testing.T, dsn string, change func(*postgres.Options)) error {
@@ -78,6 +79,30 @@ func TestTablesOfAnotherProgramAreNotTouched(t *testing.T) {
 	empty := strings.Replace(server.Schema(t), "user=postgres", "user=gateway", 1)
 	if err := opens(t, empty, nil); err == nil {
 		t.Error("a role that may not make tables opened an empty schema")
+	}
+}
+
+// A store of an earlier version can be backed up before its migration, from
+// which there is no way back; what it is said to be is that, and no more.
+func TestAStoreOfAnEarlierVersionIsBackedUpAsItIs(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	dsn := server.Schema(t)
+	must(t, opens(t, dsn, nil))
+	must(t, sql(t.Context(), dsn, "DROP TABLE time_ahead; DROP FUNCTION ahead_kept; DELETE FROM schema_version WHERE version = 18")) // as 0018_ahead.sql was not
+	for name, look := range map[string]func() (postgres.Report, error){
+		"check": func() (postgres.Report, error) { return postgres.Check(t.Context(), optionsAt(t, dsn)) },
+		"check of the backup": func() (postgres.Report, error) {
+			return postgres.CheckFile(t.Context(), backup(t, dsn), optionsAt(t, dsn))
+		},
+	} {
+		if r, err := look(); !errors.Is(err, verbs.ErrEarlier) || len(r.Faults) != 1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	must(t, opens(t, dsn, nil))
+	if r, err := postgres.Check(t.Context(), optionsAt(t, dsn)); err != nil {
+		t.Errorf("after the migration: %+v, %v", r, err)
 	}
 }
 
@@ -171,4 +196,59 @@ func TestRowThatCameWhileItWasLookedForIsNotThereYet(t *testing.T) {
 	if _, err := s.Claim(t.Context(), "one", lease); !errors.Is(err, action.ErrState) {
 		t.Errorf("a row that is there: %v", err)
 	}
+}
+
+// TestCommitsWaitHoweverTheServerIsSetLater: what was found to be safe when
+// the store connected is what its commits go by.
+func TestCommitsWaitHoweverTheServerIsSetLater(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	dsn := server.Schema(t)
+	s := openAt(t, dsn, nil)
+	call := start(t, s, "one")
+	server.Set(t, "synchronous_commit=off", "synchronous_standby_names='nobody'")
+	waitFor(t, dsn, `SELECT count(*) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'
+		AND EXISTS (SELECT 1 FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = 'nobody')`)
+	told := make(chan error, 1)
+	go func() { _, err := s.Begin(t.Context(), call); told <- err }()
+	for waits := int64(0); waits == 0; {
+		select {
+		case err := <-told:
+			t.Fatalf("it began, and no standby knows: %v", err)
+		default:
+			waits = number(t, dsn, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query NOT LIKE 'DELETE FROM time_ahead%'")
+		}
+	}
+	server.Set(t, "synchronous_standby_names=''")
+	must(t, <-told)
+}
+
+func TestStoreThatWouldForgetDoesNotGoOn(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	dsn := server.Schema(t)
+	s := openAt(t, dsn, nil)
+	admin(t, s)
+	run, call, read := begin(t, s, "running"), start(t, s, "new"), allowed(t, s, "read")
+	read.Mutation = false
+	for _, bad := range []string{"full_page_writes", "fsync"} {
+		server.Set(t, bad+"=off")
+		waitFor(t, dsn, "SELECT count(*) FROM pg_settings WHERE name = '"+bad+"' AND setting = 'off'")
+		for verb, do := range map[string]func() error{
+			"begin":  func() error { _, err := s.Begin(t.Context(), call); return err },
+			"read":   func() error { _, err := s.Decide(t.Context(), read); return err },
+			"finish": func() error { _, err := s.Finish(t.Context(), success(run)); return err },
+			"stop":   func() error { _, err := s.Stop(t.Context(), action.Stop{By: action.ByHost}); return err },
+		} {
+			if err := do(); !errors.Is(err, postgres.ErrDurability) {
+				t.Errorf("%s, %s off: %v", verb, bad, err)
+			}
+		}
+		server.Set(t, bad+"=on")
+		waitFor(t, dsn, "SELECT count(*) FROM pg_settings WHERE name = '"+bad+"' AND setting = 'on'")
+	}
+	_, err := s.Begin(t.Context(), call)
+	must(t, err)
+	_, err = s.Finish(t.Context(), success(run))
+	must(t, err)
 }

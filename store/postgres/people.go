@@ -14,9 +14,9 @@ func person(c *conn, id string, now time.Time, lock string) (action.Person, erro
 	var groups []string
 	var represented []action.Person
 	err := c.run(ask(func(cur *cursor) error {
-		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: cur.bool()}
+		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Identity: action.Identity(cur.text(), cur.text()), Active: cur.bool()}
 		return nil
-	}, "SELECT id, name, tenant, principal, active FROM account WHERE id = $1"+lock, id),
+	}, "SELECT id, name, tenant, principal, issuer, subject, active FROM account WHERE id = $1"+lock, id),
 		groupsStep(id, &groups), delegatorsStep(id, now, &represented))
 	if err == nil && p.ID == "" {
 		err = action.ErrIneligible
@@ -37,9 +37,9 @@ func person(c *conn, id string, now time.Time, lock string) (action.Person, erro
 // time.
 func delegatorsStep(id string, now time.Time, out *[]action.Person) step {
 	return ask(func(cur *cursor) error {
-		*out = append(*out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: true})
+		*out = append(*out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Identity: action.Identity(cur.text(), cur.text()), Active: true})
 		return nil
-	}, `SELECT DISTINCT a.id, a.name, a.tenant, a.principal FROM delegation d JOIN account a ON a.id = d.delegator AND a.tenant = d.tenant
+	}, `SELECT DISTINCT a.id, a.name, a.tenant, a.principal, a.issuer, a.subject FROM delegation d JOIN account a ON a.id = d.delegator AND a.tenant = d.tenant
 		WHERE d.delegate = $1 AND d.ended_at IS NULL AND d.starts_at <= $2 AND d.ends_at > $2 AND a.active ORDER BY a.id`, id, now)
 }
 
@@ -47,10 +47,10 @@ func delegatorsStep(id string, now time.Time, out *[]action.Person) step {
 // first, at most a few.
 func inviters(c *conn, id string) (out []action.Person, err error) {
 	err = c.query(func(cur *cursor) error {
-		out = append(out, action.Person{ID: cur.text(), Principal: cur.text()})
+		out = append(out, action.Person{ID: cur.text(), Principal: cur.text(), Identity: action.Identity(cur.text(), cur.text())})
 		return nil
 	}, `WITH RECURSIVE named (id, far) AS (SELECT $1::text COLLATE "C", 0 UNION ALL SELECT i.by, n.far + 1 FROM invitation i JOIN named n ON i.used_by = n.id WHERE n.far < 20)
-		SELECT a.id, a.principal FROM named n JOIN account a ON a.id = n.id WHERE n.far > 0 ORDER BY n.far`, id)
+		SELECT a.id, a.principal, a.issuer, a.subject FROM named n JOIN account a ON a.id = n.id WHERE n.far > 0 ORDER BY n.far`, id)
 	return out, err
 }
 

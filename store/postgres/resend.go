@@ -47,7 +47,14 @@ func (t *tx) resendable(start action.Start) (action.Action, error) {
 	if _, err := t.open(others); err != nil {
 		return row, err
 	}
-	return row, t.unchallenged(row, first, start.Resend.Alone)
+	if err := t.unchallenged(row, first, start.Resend.Alone); err != nil {
+		return row, err
+	}
+	now, err := t.store.peekClock(t.conn)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return row, verbs.MayResend(row, start, first, now) // nothing of it ran out while this waited for others
 }
 
 // unchallenged looks for what was made to replace the row and, if it must be

@@ -83,7 +83,7 @@ func (m *mover) restore(path, role string) (r Restoration, err error) {
 	if err := e.all(m.conn); err != nil {
 		return r, err
 	}
-	if err := atFault(e.Report); err != nil {
+	if err := e.Err(); err != nil {
 		return r, fmt.Errorf("%w: %s", err, strings.Join(e.Faults, "; "))
 	}
 	if err := m.bringUp(); err != nil {

@@ -130,11 +130,13 @@ func (t *tx) lock(id string) (action.Action, error) {
 	var rows []action.Action
 	found, reserved := false, int64(0)
 	t.timeAsked()
-	hold := ask(func(cur *cursor) error { found = true; t.hear(cur); return nil }, holdSQL, id)
+	hold := ask(func(*cursor) error { found = true; return nil }, holdSQL, id)
 	// Two statements: only what a statement begins after the lock is sure to
-	// be what the last holder left. A row that came between the two is seen by
-	// the second and locked by neither, so it is not there yet.
+	// be what the last holder left, and only its time is later than the wait. A
+	// row that came between the two is seen by the second and locked by
+	// neither, so it is not there yet.
 	err := t.run(hold, ask(func(cur *cursor) error {
+		t.hear(cur)
 		a, err := t.store.scanAction(cur)
 		rows, reserved = append(rows, a), cur.int()
 		t.taken = map[string]int64{a.ID: cur.int()}
@@ -150,8 +152,8 @@ func (t *tx) lock(id string) (action.Action, error) {
 }
 
 const (
-	holdSQL = "SELECT " + beginColumns + " FROM action, time_floor WHERE action.id = $1 FOR UPDATE OF action"
-	heldSQL = "SELECT " + columns + heldToo + fromAction + "WHERE a.id = $1"
+	holdSQL = "SELECT 1 FROM action WHERE id = $1 FOR UPDATE OF action"
+	heldSQL = "SELECT " + beginColumns + ", " + columns + heldToo + fromAction + "CROSS JOIN time_floor WHERE a.id = $1"
 	heldToo = ", (SELECT count(*) FROM reservation r WHERE r.action_id = a.id AND r.state = 'reserved'), a.timeline"
 )
 

@@ -38,13 +38,14 @@ func noticed(c *pgconn.PgConn, n *pgconn.Notice) {
 
 // greet asks a new connection who it leads to and refuses a server that may
 // not decide: a standby, another cluster, or one that does not keep what it
-// acknowledges.
+// acknowledges. How commits wait stays as it was found for as long as the
+// connection lasts, however the server is set meanwhile.
 func (s *Store) greet(ctx context.Context, db *pgx.Conn) error {
 	var standby bool
 	var fsync, pages, commit string
 	var here session
 	err := db.QueryRow(ctx, `SELECT pg_is_in_recovery(), current_setting('fsync'), current_setting('full_page_writes'),
-		current_setting('synchronous_commit'), (SELECT system_identifier FROM pg_control_system()),
+		set_config('synchronous_commit', current_setting('synchronous_commit'), false), (SELECT system_identifier FROM pg_control_system()),
 		CASE WHEN pg_is_in_recovery() THEN 0
 			ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END`).
 		Scan(&standby, &fsync, &pages, &commit, &here.system, &here.timeline)

@@ -3,7 +3,6 @@ package postgres
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -49,11 +48,7 @@ func (t *tx) tally(row action.Action, lock string) (approval.Standing, error) {
 	if err := t.run(steps...); err != nil {
 		return approval.Waiting, err
 	}
-	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now(), "") }, t.passkey)
-}
-
-func (t *tx) passkey(account string, at time.Time) (bool, error) {
-	return tables.HasPasskey(t, account, at)
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now(), "") }, tables.Passkeys(t))
 }
 
 func votesStep(id string, out *[]action.Vote) step {

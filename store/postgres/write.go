@@ -173,6 +173,9 @@ func (t *tx) begin(wait bool) {
 func (t *tx) hear(cur *cursor) {
 	clock, floor := cur.int(), cur.int()
 	t.xid = cur.int()
+	if !cur.bool() {
+		t.failed = fmt.Errorf("%w: fsync or full_page_writes is off", ErrDurability)
+	}
 	t.setTime(clock, floor)
 }
 

@@ -22,7 +22,9 @@ const backupStep = 2048
 // moment, while another process may go on writing. The copy is checked, synced
 // and complete before its name appears. It fails with ErrNoStore, with
 // fs.ErrExist where the file exists, or with ErrFaults; then nothing is left.
-// Keys are not in it: without them the copy cannot be read.
+// A store of an earlier version is copied all the same, so that there is a way
+// back from its migration: its rows are not checked, as the report says. Keys
+// are not in it: without them the copy cannot be read.
 func Backup(ctx context.Context, path, to string, opt Options) (r Report, err error) {
 	s, c, err := peek(path, opt)
 	if err != nil {
@@ -38,6 +40,9 @@ func Backup(ctx context.Context, path, to string, opt Options) (r Report, err er
 	draft := to + ".partial"
 	if err = s.copyTo(ctx, c, draft); err == nil {
 		r, err = Check(ctx, draft, opt)
+	}
+	if errors.Is(err, ErrEarlier) {
+		err = nil
 	}
 	if err == nil {
 		err = errors.Join(os.Link(draft, to), syncDir(filepath.Dir(to))) // never over a file that is there

@@ -73,3 +73,16 @@ func BenchmarkSync(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRead is the record of one allowed read.
+func BenchmarkRead(b *testing.B) {
+	s := openAt(b, filepath.Join(b.TempDir(), "store.db"), nil)
+	call := allowed(b, s, "read_x")
+	call.Mutation = false
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Decide(b.Context(), call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/seed-de4804fb/verbatim/action"
-	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
@@ -16,11 +15,18 @@ import (
 // The report beside it says what is wrong.
 var ErrFaults = verbs.ErrFaults
 
+// ErrEarlier comes with ErrFaults or ErrMigration for a store of an earlier
+// version: a migration brings it up to date.
+var ErrEarlier = verbs.ErrEarlier
+
 // Report is what a check found.
 type Report = verbs.Report
 
 // examination is a report while it is made.
-type examination struct{ Report }
+type examination struct {
+	Report
+	packs map[int64][]kept // the records of some packs, by the first one
+}
 
 // Check reads the whole store at path, beside whoever owns it, as it is at
 // one moment: the file's own structure, that the schema is the one of this
@@ -42,14 +48,11 @@ func Check(ctx context.Context, path string, opt Options) (r Report, err error) 
 	if err != nil {
 		return r, fmt.Errorf("check store: %w", err)
 	}
-	if len(r.Faults) > 0 {
-		return r, ErrFaults
-	}
-	return r, nil
+	return r, r.Err()
 }
 
 func (s *Store) check(c *conn) (Report, error) {
-	r := examination{Report{States: map[action.State]int{}}}
+	r := examination{Report: Report{States: map[action.State]int{}}}
 	if err := r.checkFile(c); err != nil || len(r.Faults) > 0 {
 		return r.Report, err // nothing that follows could be believed
 	}
@@ -59,7 +62,7 @@ func (s *Store) check(c *conn) (Report, error) {
 	if r.Earlier() {
 		return r.Report, nil // its rows have another form
 	}
-	err := r.each(s, c, r.checkLists, r.checkActions, r.checkUses, r.checkStanding, r.checkClock)
+	err := r.each(s, c, r.checkLists, r.checkActions, r.checkUses, r.checkStanding, r.checkClock, r.checkSwift)
 	return r.Report, err
 }
 
@@ -170,35 +173,6 @@ func (r *examination) checkSeal(s *Store, c *conn) error {
 	return s.opens(sealed)
 }
 
-// checkRecords reads the whole log.
-func (r *examination) checkRecords(_ *Store, c *conn) error {
-	return c.query(func(cur *cursor) error {
-		seq, id, at, tenant, event, of := cur.int(), cur.text(), cur.time(), cur.text(), cur.text(), cur.text()
-		r.Records++
-		if seq != r.Records {
-			r.Fault("record %d follows record %d", seq, r.Records-1)
-			r.Records = seq
-		}
-		if at.Before(r.LastAt) {
-			r.Fault("record %d is older than the one before", seq)
-		}
-		r.Record(fmt.Sprintf("record %d", seq), cur.blob(), audit.Record{Seq: seq, ID: id, At: at, Tenant: tenant, Event: event, Action: of})
-		return nil
-	}, "SELECT seq, id, at, tenant, event, action_id, leaf FROM event ORDER BY seq")
-}
-
-// checkLists: the lists of records say of each record what it says itself.
-func (r *examination) checkLists(_ *Store, c *conn) error {
-	const missing = "(SELECT count(*) FROM event WHERE NOT " + unlisted
-	n, err := c.number("SELECT " + missing + ") <> (SELECT count(*) FROM event_in JOIN event USING (seq, tenant) WHERE NOT " + unlisted +
-		") OR " + missing + " AND action_id <> '') <> (SELECT count(*) FROM event_of JOIN event USING (seq, action_id) WHERE NOT " + unlisted +
-		") OR (SELECT count(*) FROM event_in) + (SELECT count(*) FROM event_of) <> " + missing + ") + " + missing + " AND action_id <> '')")
-	if err == nil && n > 0 {
-		r.Fault("the lists of the records are not what the records say")
-	}
-	return err
-}
-
 // checkActions opens every row and compares it with its last record.
 func (r *examination) checkActions(s *Store, c *conn) error {
 	for after := int64(0); ; {
@@ -226,11 +200,9 @@ func (r *examination) checkAction(s *Store, c *conn, id string) error {
 		r.Fault("action %s: %v", id, err)
 		return nil
 	}
-	var leaf []byte
-	_, err = c.one(func(cur *cursor) error { leaf = cur.blob(); return nil },
-		"SELECT leaf FROM event WHERE "+ofAction+" ORDER BY seq DESC LIMIT 1", id, id)
+	last, err := r.lastOf(c, id)
 	if err == nil {
-		r.Action(row, leaf)
+		r.Action(row, last)
 	}
 	return err
 }
@@ -261,9 +233,18 @@ func (r *examination) checkStanding(_ *Store, c *conn) error {
 }
 
 func (r *examination) checkClock(_ *Store, c *conn) error {
-	n, err := c.number("SELECT count(*) FROM time_floor WHERE at + ? < (SELECT coalesce(max(at), 0) FROM event)", int64(grain))
+	n, err := c.number("SELECT count(*) FROM time_floor WHERE at + ? < coalesce((SELECT at FROM event_pack ORDER BY first DESC LIMIT 1), 0)", int64(grain))
 	if err == nil && n > 0 {
 		r.Fault("the clock is behind the last record")
+	}
+	return err
+}
+
+// checkSwift: the rows that run are found, and no others.
+func (r *examination) checkSwift(_ *Store, c *conn) error {
+	n, err := c.number("SELECT count(*) FROM action WHERE (state = 'executing') <> (" + atWork + ")")
+	if err == nil && n > 0 {
+		r.Fault("rows that run are not found among those in flight")
 	}
 	return err
 }

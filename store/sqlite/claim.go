@@ -41,14 +41,19 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 		return s.resend(ctx, start)
 	}
 	if start.Action.Fence == 0 {
-		return s.beginAllowed(ctx, start)
+		return s.beginAllowed(ctx, &start)
 	}
+	return s.beginApproved(ctx, start)
+}
+
+// beginApproved starts a call that has been claimed.
+func (s *Store) beginApproved(ctx context.Context, start action.Start) (action.Action, error) {
 	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
 		row, grant, err := t.beginnable(start.Action)
 		if err != nil {
 			return row, err
 		}
-		if err := t.reserve(row, start); err != nil {
+		if err := t.reserve(&row, start.Limits); err != nil {
 			return row, err
 		}
 		if err := t.consume(row); err != nil {
@@ -65,40 +70,48 @@ func (s *Store) Begin(ctx context.Context, start action.Start) (action.Action, e
 	})
 }
 
-// beginAllowed starts a call that policy allowed without an approval:
-// decision, claim and commit point in one transaction.
-func (s *Store) beginAllowed(ctx context.Context, start action.Start) (action.Action, error) {
-	a, err := verbs.Started(start)
+// beginning is a call that policy allowed without an approval, on its way over
+// the commit point.
+type beginning struct {
+	newRow
+	lease   time.Duration
+	limits  []action.Limit
+	written func(action.Action)
+}
+
+// beginAllowed starts such a call: decision, claim and commit point in one
+// transaction.
+func (s *Store) beginAllowed(ctx context.Context, start *action.Start) (action.Action, error) {
+	a, err := verbs.Started(*start)
 	if err != nil {
 		return action.Action{}, err
 	}
-	fresh, err := s.fresh(a, start)
-	if err != nil {
-		return action.Action{}, err
+	b := &beginning{newRow: newRow{row: a}, lease: start.Lease, limits: start.Limits, written: start.Written}
+	return b.write(ctx, s, start.Limits, start.Server, b.run)
+}
+
+func (b *beginning) run(t *tx) error {
+	a := &b.row
+	b.inTheWay = nil // it may run again when what it did was undone
+	if row, err := t.free(a); err != nil {
+		return b.refused(row, err)
 	}
-	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		if row, err := t.free(a); err != nil {
-			return row, err
-		}
-		if row, err := t.open(a); err != nil {
-			return row, err
-		}
-		a := a
-		a.LeaseUntil = t.now.Add(start.Lease)
-		fresh.entry.Lease(a.LeaseUntil)
-		out, err := t.begin(a, &fresh)
-		if err != nil {
-			return out, err
-		}
-		if err := t.reserve(out, start); err != nil {
-			return a, err
-		}
-		t.began(out, fresh.box, len(start.Limits) > 0)
-		if start.Written != nil {
-			start.Written(out)
-		}
-		return out, nil
-	})
+	if row, err := t.open(a); err != nil {
+		return b.refused(row, err)
+	}
+	a.LeaseUntil = t.now.Add(b.lease)
+	b.entry.Lease(a.LeaseUntil)
+	if err := b.begin(t); err != nil {
+		return err
+	}
+	if err := t.reserve(a, b.limits); err != nil {
+		return b.refused(*a, err)
+	}
+	t.began(a, b.box, len(b.limits) > 0)
+	if b.written != nil {
+		b.written(*a)
+	}
+	return nil
 }
 
 // beginnable loads a claimed row and checks everything that must hold at the
@@ -116,10 +129,10 @@ func (t *tx) beginnable(a action.Action) (action.Action, *action.StandingGrant, 
 	if err != nil {
 		return row, nil, err
 	}
-	if found, err := t.open(row); err != nil {
+	if found, err := t.open(&row); err != nil {
 		return found, nil, err
 	}
-	found, err := t.uncertain(row)
+	found, err := t.uncertain(&row)
 	if err != nil {
 		return found, nil, err
 	}
@@ -127,13 +140,13 @@ func (t *tx) beginnable(a action.Action) (action.Action, *action.StandingGrant, 
 }
 
 // open checks what an operator or a new policy may have closed meanwhile.
-func (t *tx) open(a action.Action) (action.Action, error) {
+func (t *tx) open(a *action.Action) (action.Action, error) {
 	version, err := t.policyVersion(a.Tenant, a.Tool)
 	if err != nil {
 		return action.Action{}, err
 	}
-	if err := verbs.InForce(a, version); err != nil {
-		return a, err
+	if err := verbs.InForce(*a, version); err != nil {
+		return *a, err
 	}
 	return t.stopped(a)
 }

@@ -35,15 +35,24 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.db.Close())...)
 }
 
-func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
+// statement prepares a statement with so many parameters, once.
+func (c *conn) statement(sql string, parameters int) (*stmt, error) {
 	s := c.stmts[sql]
 	if s == nil {
 		db, _, err := c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
 		if err != nil {
 			return nil, fmt.Errorf("prepare statement: %w", err)
 		}
-		s = &stmt{Stmt: db, texts: make([]string, len(args)), known: make([]bool, len(args))}
+		s = &stmt{Stmt: db, texts: make([]string, parameters), known: make([]bool, parameters)}
 		c.stmts[sql] = s
+	}
+	return s, nil
+}
+
+func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
+	s, err := c.statement(sql, len(args))
+	if err != nil {
+		return nil, err
 	}
 	for i, arg := range args {
 		if err := s.bind(i, arg); err != nil {
@@ -57,13 +66,20 @@ func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
 const maxBound = 256
 
 func (s *stmt) bind(i int, arg any) error {
-	text, is := arg.(string)
-	if is && s.known[i] && s.texts[i] == text {
+	if text, is := arg.(string); is {
+		return s.bindText(i, text)
+	}
+	s.known[i] = false
+	return bind(s.Stmt, i+1, arg)
+}
+
+func (s *stmt) bindText(i int, text string) error {
+	if s.known[i] && s.texts[i] == text {
 		return nil
 	}
 	s.known[i] = false
-	err := bind(s.Stmt, i+1, arg)
-	if err == nil && is && len(text) <= maxBound {
+	err := s.BindText(i+1, text)
+	if err == nil && len(text) <= maxBound {
 		s.known[i], s.texts[i] = true, text
 	}
 	return err

@@ -1,13 +1,18 @@
 package sqlite
 
-import "github.com/ncruces/go-sqlite3"
+import (
+	"sync/atomic"
+
+	"github.com/ncruces/go-sqlite3"
+)
 
 // copier copies the WAL into the database on a connection of its own, beside
 // the commits. What it does not copy stays in the WAL, and the writer copies
 // it before it writes that from the start.
 type copier struct {
-	due  chan struct{} // has room for one
-	done chan struct{}
+	due    chan struct{} // has room for one
+	done   chan struct{}
+	copied atomic.Bool // since the writer has looked
 }
 
 func (c *copier) start(s *Store) {
@@ -31,7 +36,8 @@ func (c *copier) loop(s *Store) {
 			own = s.copying()
 		}
 		if own != nil {
-			_, _, _ = own.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE) // what fails stays in the WAL
+			_, _, err := own.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE) // what fails stays in the WAL
+			c.copied.Store(err == nil)
 		}
 	}
 	if own != nil {

@@ -11,11 +11,21 @@
 // writes. It takes what has queued up, runs the verbs one after the other and
 // commits them together, so that many callers share one sync; where one fails
 // that has written something, all run again, each in a savepoint of its own. A
-// verb answers only after the commit that holds it. Reads run beside it on
-// connections of their own, each in one snapshot.
+// verb answers only after the commit that holds it. The writing connection
+// keeps what it sees of the file from one transaction to the next, until it
+// finds that somebody else has written. Reads run beside it on connections of
+// their own, each in one snapshot.
+//
+// The records of one commit stand in one row of the log, a pack: the leaves one
+// after the other, most in a shorter form from which they are made again byte for
+// byte when somebody reads them, and their salts beside them, which alone ever
+// change, to zeros, when they are forgotten. A record is in the database at the end of
+// its transaction; whoever asks for records within it has the pack written
+// first.
 //
 // The record of an allowed read takes a shorter way: one write to a journal
-// beside the file, from which the writing goroutine takes it into the log
+// beside the file (on Linux, where the file system keeps room that it has given,
+// one copy into memory that is the file's), from which the writing goroutine takes it into the log
 // with the next verb, or after a moment. A killed process leaves it there, and
 // the next opener takes it in. Whoever reads the log through the store sees
 // it at once.

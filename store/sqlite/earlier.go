@@ -21,7 +21,7 @@ func (s *Store) Earlier(ctx context.Context, a action.Action) (e action.Earlier,
 			a.ID, a.Tenant, a.Tool, targets, a.Fingerprint, a.Principal); err != nil {
 			return err
 		}
-		n, err := c.number("SELECT count(*) FROM action WHERE state = 'uncertain' AND "+flying+" AND id <> ? AND +tenant = ? AND tool = ? AND targets = ?",
+		n, err := c.number("SELECT count(*) FROM action WHERE state = 'uncertain' AND "+indexed+" AND id <> ? AND +tenant = ? AND tool = ? AND targets = ?",
 			a.ID, a.Tenant, a.Tool, targets)
 		e.Uncertain = int(n)
 		return err

@@ -45,7 +45,7 @@ func (s *Store) adopt(ctx context.Context) error {
 			AND `+flying, s.process); err != nil {
 			return fmt.Errorf("note that callers left: %w", err)
 		}
-		if _, err := t.exec("UPDATE action SET lease_until = ? WHERE "+flying+" AND state = 'claimed' AND lease_until > ? AND process <> ?",
+		if _, err := t.exec("UPDATE action SET lease_until = ? WHERE "+indexed+" AND state = 'claimed' AND lease_until > ? AND process <> ?",
 			t.now, t.now, s.process); err != nil {
 			return fmt.Errorf("free claims: %w", err)
 		}

@@ -37,6 +37,7 @@ func (s *Store) Erase(ctx context.Context, tenant, id, account, reason string) (
 	if err != nil {
 		return out, err
 	}
+	s.leftover.Store(true)
 	return out, s.emptyJournal(ctx)
 }
 
@@ -60,13 +61,31 @@ func (t *tx) erasePayload(id string) error {
 			WHERE action_seq = (SELECT seq FROM action WHERE id = ?)`, []any{id}},
 		{"UPDATE standing_grant SET revoked_at = ? WHERE source = ? AND revoked_at IS NULL", []any{t.now, id}},
 		{"UPDATE standing_grant SET scope = NULL WHERE source = ?", []any{id}},
-		{"UPDATE event SET salt = NULL WHERE " + ofAction, []any{id, id}},
 		{"UPDATE approval SET nonce = ?, preview = NULL WHERE action_id = ?", []any{verbs.ErasedNonce(id), id}},
 	}
 	for _, step := range steps {
 		if _, err := t.exec(step.sql, step.args...); err != nil {
 			return fmt.Errorf("erase: %w", err)
 		}
+	}
+	return t.eraseSalts(id)
+}
+
+// eraseSalts forgets the salts of the records of an action.
+func (t *tx) eraseSalts(id string) error {
+	if err := t.putPack(); err != nil {
+		return fmt.Errorf("erase: %w", err)
+	}
+	firsts, err := t.packsOf(id)
+	look := search{action: id}.look()
+	for _, first := range firsts {
+		if err == nil {
+			_, err = t.forgetSalts(func(k kept) (bool, error) { return look.May(k.form), nil },
+				"SELECT "+packColumns+" FROM event_pack WHERE first = ?", first)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("erase: %w", err)
 	}
 	return nil
 }
@@ -75,11 +94,25 @@ func (t *tx) erasePayload(id string) error {
 // nothing, so that no earlier state of a page is left in it. Readers may keep
 // it busy for a moment.
 func (s *Store) emptyJournal(ctx context.Context) (err error) {
+	s.leftover.Store(false) // what is erased from here on says so itself
+	defer func() {
+		if err != nil {
+			s.leftover.Store(true)
+		}
+	}()
+	s.view.barred.Add(1)
+	defer s.view.barred.Add(-1)
+	if err := s.write(ctx, syncNormal, nil); err != nil { // what was begun before has ended then
+		return fmt.Errorf("empty the journal: %w", err)
+	}
 	c, err := s.connect(s.opt.VFS)
 	if err != nil {
 		return fmt.Errorf("empty the journal: %w", err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
+	if err := c.db.BusyTimeout(walPatience); err != nil { // writers wait as long
+		return fmt.Errorf("empty the journal: %w", err)
+	}
 	for until := time.Now().Add(busyTimeout); ; {
 		busy := true
 		err := c.query(func(cur *cursor) error { busy = cur.bool(); return nil }, "PRAGMA wal_checkpoint(TRUNCATE)")

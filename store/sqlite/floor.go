@@ -14,8 +14,8 @@ const grain = 100 * time.Millisecond
 
 // latestSQL is the number of the last record, and the latest time that was
 // ever stored.
-const latestSQL = `SELECT coalesce(e.seq, 0), max(time_floor.at, coalesce(e.at, 0)) FROM time_floor LEFT JOIN event e
-	ON e.seq = (SELECT max(seq) FROM event)`
+const latestSQL = `SELECT coalesce(e.first + e.count - 1, 0), max(time_floor.at, coalesce(e.at, 0)) FROM time_floor
+	LEFT JOIN event_pack e ON e.first = (SELECT max(first) FROM event_pack)`
 
 func (c *conn) latest() (last, floor int64, err error) {
 	_, err = c.one(func(cur *cursor) error { last, floor = cur.int(), cur.int(); return nil }, latestSQL)
@@ -53,9 +53,14 @@ func (c *conn) version() (uint32, error) {
 // Nothing of that needs to be asked for where the database says that nobody
 // has written since this process did: now is no earlier than what it has seen.
 func (s *Store) opening(now time.Time) (*tx, error) {
-	t := &tx{conn: s.writer, store: s, now: now}
+	t := &tx{conn: s.writer, store: s, now: now, pack: &s.pack}
+	t.pack.empty()
+	t.pack.names.empty()
 	was := s.written
 	s.written = written{}
+	if err := s.keepView(); err != nil {
+		return t, err
+	}
 	version, err := t.version()
 	if err != nil {
 		return t, err
@@ -66,6 +71,14 @@ func (s *Store) opening(now time.Time) (*tx, error) {
 	}
 	last, floor, err := t.latest()
 	t.last, t.first = last, last
+	if err == nil {
+		err = s.learnLists()
+	}
+	if err == nil && version != s.remembered {
+		if err = s.learnOthers(); err == nil {
+			s.remembered = version
+		}
+	}
 	if err != nil || floor <= now.UnixNano() {
 		return t, err
 	}
@@ -76,10 +89,23 @@ func (s *Store) opening(now time.Time) (*tx, error) {
 	return t, nil
 }
 
+// learnLists asks how far the lists of records go, after others may have
+// written them.
+func (s *Store) learnLists() error {
+	listed, err := s.writer.number("SELECT seq FROM event_listed")
+	if err == nil && listed != s.missing.listed {
+		s.missing.from(listed)
+	}
+	return err
+}
+
 // close commits the transaction with its records in the lists, now and then,
 // and with its time: in its records, and in the
 // floor where it has none or the floor lies far behind.
 func (t *tx) close() error {
+	if err := t.putPack(); err != nil {
+		return err
+	}
 	s, now := t.store, t.now.UnixNano()
 	raise := now > s.kept && (t.last == t.first || now-s.kept >= int64(grain))
 	if raise {
@@ -87,9 +113,12 @@ func (t *tx) close() error {
 			return fmt.Errorf("keep the time: %w", err)
 		}
 	}
-	list := t.last-s.listed >= int64(s.opt.step)
+	list := t.last-s.missing.listed >= int64(s.opt.step)
 	if list {
 		if err := t.enlist(); err != nil {
+			return err
+		}
+		if err := t.slow(); err != nil {
 			return err
 		}
 	}
@@ -98,8 +127,13 @@ func (t *tx) close() error {
 	}
 	version, err := t.version()
 	s.written = written{err == nil, version, t.last}
+	if err == nil {
+		s.remembered = version
+	}
 	if list {
-		s.listed = t.last
+		s.missing.from(t.last)
+	} else {
+		s.missing.learn(t)
 	}
 	if raise {
 		s.kept = now

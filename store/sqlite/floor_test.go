@@ -77,8 +77,8 @@ func TestTheTimeOfAnotherProcessHolds(t *testing.T) {
 	begin(t, s, "act_2")
 	later := start.Add(time.Minute)
 	other := raw(t, path)
-	if err := other.Exec(fmt.Sprintf(`INSERT INTO event (seq, id, at, tenant, event, action_id, leaf)
-		SELECT seq + 1, 'rec_other', %d, tenant, event, '', leaf FROM event ORDER BY seq DESC LIMIT 1`, later.UnixNano())); err != nil {
+	if err := other.Exec(fmt.Sprintf(`INSERT INTO event_pack (first, count, at, salts, leaves)
+		SELECT first + count, count, %d, salts, leaves FROM event_pack ORDER BY first DESC LIMIT 1`, later.UnixNano())); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"act_3", "act_4"} {

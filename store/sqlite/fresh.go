@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/audit"
@@ -74,16 +73,16 @@ func (s *Store) Suspend(ctx context.Context, a action.Action) (action.Action, er
 
 // create writes a new row with its key and its record.
 func (s *Store) create(ctx context.Context, a action.Action) (action.Action, error) {
-	fresh, err := s.fresh(a, action.Start{})
-	if err != nil {
-		return action.Action{}, err
-	}
-	return s.change(ctx, syncFull, func(t *tx) (action.Action, error) {
-		if row, err := t.free(a); err != nil {
-			return row, err
-		}
-		return t.begin(a, &fresh)
-	})
+	n := &newRow{row: a}
+	return n.write(ctx, s, nil, canon.Digest{}, n.insert)
+}
+
+// newRow is a row on its way into the database, with what goes with it.
+type newRow struct {
+	fresh
+	row      action.Action
+	inTheWay *action.Action // beside a refusal: what is; nil if that is not a row
+	job      job
 }
 
 // fresh is what goes with a new row. It is made before the transaction, so
@@ -91,50 +90,78 @@ func (s *Store) create(ctx context.Context, a action.Action) (action.Action, err
 type fresh struct {
 	sealed
 	server canon.Digest
-	entry  *verbs.Entry
+	entry  verbs.Entry
 }
 
-func (s *Store) fresh(a action.Action, start action.Start) (fresh, error) {
-	payload, err := s.seal(a)
-	if err != nil {
-		return fresh{}, err
+// write runs the verb that writes the row.
+func (n *newRow) write(ctx context.Context, s *Store, limits []action.Limit, server canon.Digest, run func(*tx) error) (action.Action, error) {
+	var err error
+	if n.sealed, err = s.seal(&n.row); err != nil {
+		return action.Action{}, err
 	}
-	r, f, secrets := verbs.FreshRecord(a, start.Limits)
-	e := verbs.NewEntry(time.Time{}, r, f, secrets)
-	return fresh{payload, start.Server, &e}, nil
+	n.server, n.entry = server, verbs.FreshEntry(&n.row, limits)
+	n.job = job{ctx: ctx, level: syncFull, run: run, done: make(chan struct{})}
+	switch err := s.do(&n.job); {
+	case err == nil:
+		return n.row, nil
+	case verbs.Refusal(err) && n.inTheWay != nil:
+		return *n.inTheWay, err
+	default:
+		return action.Action{}, err
+	}
 }
 
-// begin inserts a new row. What stands in its way was looked for before, but
-// a row with its id: that comes back with ErrState.
-func (t *tx) begin(a action.Action, f *fresh) (_ action.Action, err error) {
+// refused notes the row that comes with a refusal.
+func (n *newRow) refused(row action.Action, err error) error {
+	if err != nil {
+		n.inTheWay = &row
+	}
+	return err
+}
+
+// insert is the verb of a row that begins nothing.
+func (n *newRow) insert(t *tx) error {
+	n.inTheWay = nil
+	if row, err := t.free(&n.row); err != nil {
+		return n.refused(row, err)
+	}
+	return n.begin(t)
+}
+
+// begin inserts the row. What stands in its way was looked for before, but
+// a row with its id: that comes back with ErrState. It may be called again when
+// what it wrote was undone.
+func (n *newRow) begin(t *tx) (err error) {
+	a := &n.row
 	a.CreatedAt, a.UpdatedAt = t.now, t.now
-	if on := verbs.Shelf(a); on != f.on { // a day has begun since
-		if f.sealed, err = t.store.sealOn(a, on); err != nil {
-			return action.Action{}, err
+	if on := verbs.ShelfOf(a, t.now); on != n.on { // a day has begun since
+		if n.sealed, err = t.store.sealOn(a, on); err != nil {
+			return err
 		}
 	}
 	if a.Result != nil {
 		a.Result.At = t.now
 	}
-	err = t.insert(a, *f)
+	number := t.next()
+	err = t.insert(a, &n.fresh)
 	if errors.Is(err, errKnown) {
-		return t.known(a)
+		return n.refused(t.known(a))
 	}
 	if err == nil {
 		err = t.claimKey(a)
 	}
 	if err != nil {
-		return action.Action{}, err
+		return err
 	}
-	f.entry.At = t.now
-	a.Leaf, err = t.write(f.entry)
-	return a, err
+	n.entry.At = t.now
+	a.Leaf, err = t.writeNamed(&n.entry, number)
+	return err
 }
 
 // free looks for what a new row would collide with. A row with its id comes
 // before everything else, but nobody looks for one in vain: if nothing else is
 // in the way, the insert meets it.
-func (t *tx) free(a action.Action) (action.Action, error) {
+func (t *tx) free(a *action.Action) (action.Action, error) {
 	row, err := t.obstacle(a)
 	if err == nil || !verbs.Refusal(err) {
 		return row, err
@@ -147,14 +174,14 @@ func (t *tx) free(a action.Action) (action.Action, error) {
 
 // known returns the row that has the id of a new one with ErrState; without
 // one it fails with ErrNotFound.
-func (t *tx) known(a action.Action) (action.Action, error) {
+func (t *tx) known(a *action.Action) (action.Action, error) {
 	row, err := t.store.load(t.conn, a.ID)
 	return row, cmp.Or(err, action.ErrState)
 }
 
 // obstacle is what is in the way of a new row beside its id: its key, and for a
 // mutation that may run an uncertain row with the same fingerprint.
-func (t *tx) obstacle(a action.Action) (action.Action, error) {
+func (t *tx) obstacle(a *action.Action) (action.Action, error) {
 	if row, err := t.keyHolder(a); err != nil {
 		return row, err
 	}
@@ -165,7 +192,7 @@ func (t *tx) obstacle(a action.Action) (action.Action, error) {
 }
 
 // keyHolder returns the row that holds the key of a with ErrKeyTaken.
-func (t *tx) keyHolder(a action.Action) (action.Action, error) {
+func (t *tx) keyHolder(a *action.Action) (action.Action, error) {
 	if a.Key == "" {
 		return action.Action{}, nil
 	}
@@ -176,15 +203,15 @@ func (t *tx) keyHolder(a action.Action) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	if err := verbs.KeyHeld(row, a); err != nil {
+	if err := verbs.KeyHeld(row, *a); err != nil {
 		return row, err
 	}
 	return action.Action{}, nil
 }
 
 // claimKey binds the key to the row.
-func (t *tx) claimKey(a action.Action) error {
-	if !verbs.BindsKey(a) {
+func (t *tx) claimKey(a *action.Action) error {
+	if !verbs.BindsKey(*a) {
 		return nil
 	}
 	if _, err := t.exec(`INSERT INTO idempotency (tenant, principal, key, action_id, created_at) VALUES (?, ?, ?, ?, ?)
@@ -199,7 +226,7 @@ func (t *tx) claimKey(a action.Action) error {
 // supersedes it, itself or through the rows that it supersedes. A row whose
 // attempt is being sent again is as uncertain as before, and nothing
 // supersedes it while it is.
-func (t *tx) uncertain(a action.Action) (action.Action, error) {
+func (t *tx) uncertain(a *action.Action) (action.Action, error) {
 	if !a.Mutation {
 		return action.Action{}, nil
 	}

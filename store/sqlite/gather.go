@@ -49,9 +49,13 @@ type gathered struct {
 	system *gathering
 	buf    []byte // held back
 	off    int64  // where it belongs
+
+	lost bool  // something that was held back could not be written, and SQLite does not know
+	hole int64 // where it belonged
 }
 
 func (f *gathered) WriteAt(b []byte, off int64) (int, error) {
+	f.lost = f.lost && off > f.hole // what comes in its place makes it good
 	if len(f.buf) > 0 && (off != f.off+int64(len(f.buf)) || len(f.buf)+len(b) > maxGathered) {
 		if err := f.flush(); err != nil {
 			return 0, err
@@ -82,15 +86,26 @@ func (f *gathered) flush() error {
 	return vfs.SystemError(err, sqlite3.IOERR_WRITE)
 }
 
+// early is flush where no write is due that SQLite waits for: it takes the
+// failure for one to read, say, and goes on with the transaction. So the sync
+// of that must fail.
+func (f *gathered) early() error {
+	err := f.flush()
+	if err != nil {
+		f.lost, f.hole = true, f.off
+	}
+	return err
+}
+
 func (f *gathered) ReadAt(b []byte, off int64) (int, error) {
-	if err := f.flush(); err != nil {
+	if err := f.early(); err != nil {
 		return 0, err
 	}
 	return f.File.ReadAt(b, off)
 }
 
 func (f *gathered) Truncate(size int64) error {
-	if err := f.flush(); err != nil {
+	if err := f.early(); err != nil {
 		return err
 	}
 	return f.File.Truncate(size)
@@ -100,11 +115,15 @@ func (f *gathered) Sync(flags vfs.SyncFlag) error {
 	if err := f.flush(); err != nil {
 		return err
 	}
+	if f.lost { // SQLite undoes it now
+		f.lost = false
+		return sqlite3.IOERR_WRITE
+	}
 	return f.File.Sync(flags)
 }
 
 func (f *gathered) Size() (int64, error) {
-	if err := f.flush(); err != nil {
+	if err := f.early(); err != nil {
 		return 0, err
 	}
 	return f.File.Size()

@@ -133,3 +133,36 @@ func TestACommitReachesTheFileInOneWrite(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestWhatWasLostIsNotSynced: what is held back may be written before its
+// sync, as when a page of it is read again. If that fails, the sync of the
+// commit does too, however well the disk works by then; what is written in its
+// place makes it good.
+func TestWhatWasLostIsNotSynced(t *testing.T) {
+	t.Parallel()
+	below := &memoryFile{}
+	file, hold := sqlite.Gathered(below)
+	*hold = true
+	frame := bytes.Repeat([]byte{1}, 24+4096)
+	put := func(i int) {
+		t.Helper()
+		if _, err := file.WriteAt(frame, int64(i*len(frame))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(0)
+	below.full = true
+	if _, err := file.ReadAt(make([]byte, 1), 0); err == nil {
+		t.Fatal("a write that failed passed for a read")
+	}
+	below.full = false
+	put(1)
+	if err := file.Sync(0); err == nil {
+		t.Error("a commit was synced of which a part is lost")
+	}
+	put(0)
+	put(1)
+	if err := file.Sync(0); err != nil || len(below.synced) != 2*len(frame) {
+		t.Errorf("%d bytes, %v", len(below.synced), err)
+	}
+}

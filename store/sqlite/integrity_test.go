@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -94,6 +96,7 @@ func TestTriggersRefuse(t *testing.T) {
 	admin(t, s)
 	begin(t, s, "act_1")
 	beginLong(t, s, "act_3")
+	finish(t, s, begin(t, s, "act_4"), action.Succeeded)
 	row := pending(t, s, "act_2")
 	if _, err := s.Vote(t.Context(), action.Vote{ActionID: row.ID, Voter: "acc_ann", Approve: true, Digest: row.Terms.Digest, LoginAt: row.UpdatedAt}); err != nil {
 		t.Fatal(err)
@@ -105,16 +108,23 @@ func TestTriggersRefuse(t *testing.T) {
 	if _, err := s.Begin(t.Context(), action.Start{Action: claimed, Lease: 1 << 40}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Enlist(); err != nil {
+		t.Fatal(err)
+	}
 	db := raw(t, path)
 	for _, text := range []string{
-		"DELETE FROM action", "DELETE FROM event", "DELETE FROM vote", "DELETE FROM consumption", "DELETE FROM approval",
+		"DELETE FROM action", "DELETE FROM event_pack", "DELETE FROM vote", "DELETE FROM consumption", "DELETE FROM approval",
 		"DELETE FROM attempt", "DELETE FROM account",
-		"UPDATE event SET leaf = x'7b7d'", "UPDATE event SET salt = randomblob(32)", "UPDATE event SET seq = seq + 100",
+		"UPDATE event_pack SET leaves = x'00027b7d'", "UPDATE event_pack SET salts = randomblob(length(salts))", "UPDATE event_pack SET first = first + 100",
+		"UPDATE event_pack SET salts = CAST(substr(salts, 2) || x'00' AS BLOB)", "UPDATE event_pack SET salts = x'', count = 0", "UPDATE event_pack SET at = at + 1", "UPDATE event_pack SET words = x'0141'",
 		"UPDATE vote SET approve = 0", "UPDATE approval SET ttl = ttl * 2", "UPDATE consumption SET at = 0",
 		"UPDATE action SET tool = 'x'", "UPDATE action SET hash = randomblob(32)", "UPDATE action SET fence = fence - 1",
 		"UPDATE payload SET args = randomblob(64)", "UPDATE action SET args = randomblob(64)", "UPDATE policy_epoch SET epoch = epoch",
 		"UPDATE time_floor SET at = at - 1",
-		"INSERT INTO event (seq, id, at, tenant, event, action_id, leaf) VALUES (9999, 'x', 0, '', 'x', '', x'7b7d')",
+		"INSERT INTO event_pack (first, count, at, salts, leaves) VALUES (9999, 1, 0, randomblob(32), x'00027b7d')",
+		"INSERT INTO event_pack (first, count, at, salts, leaves) SELECT max(first), 1, 0, randomblob(32), x'00027b7d' FROM event_pack",
+		"UPDATE event_of SET first = 1", "DELETE FROM event_of", "UPDATE event_in SET tenant = 'x'", "DELETE FROM event_in", "UPDATE event_listed SET seq = seq + 1000",
+		"UPDATE action SET first_record = NULL", "UPDATE action SET first_record = first_record + 1", "UPDATE action SET end_record = NULL WHERE id = 'act_4'",
 		"INSERT INTO consumption SELECT randomblob(32), action_id, 0 FROM consumption",
 		"INSERT INTO vote (action_id, voter, approve, reason, digest, nonce, method, envelope, at) SELECT action_id, 'acc_ann', 1, '', digest, '', '', x'', 0 FROM approval",
 	} {
@@ -122,7 +132,7 @@ func TestTriggersRefuse(t *testing.T) {
 			t.Errorf("%s: error %v", text, err)
 		}
 	}
-	sql(t, db, "UPDATE event SET salt = NULL; UPDATE payload SET raw = NULL; UPDATE action SET raw = NULL")
+	sql(t, db, "UPDATE event_pack SET salts = zeroblob(length(salts)); UPDATE payload SET raw = NULL; UPDATE action SET raw = NULL")
 }
 
 // TestTriggerKnowsTheStateTable compares the trigger with package action for
@@ -133,7 +143,7 @@ func TestTriggerKnowsTheStateTable(t *testing.T) {
 	begin(t, s, "act_1")
 	db := raw(t, path)
 	sql(t, db, "PRAGMA ignore_check_constraints = ON; DROP TRIGGER action_start; DROP TRIGGER action_frozen;"+
-		" CREATE TEMP TABLE one AS SELECT * FROM action")
+		" CREATE TEMP TABLE one AS SELECT * FROM action; UPDATE one SET swift = 0")
 	for _, from := range action.States() {
 		for _, to := range action.States() {
 			sql(t, db, fmt.Sprintf("UPDATE one SET seq = NULL, id = '%[1]s %[2]s', state = '%[1]s'; INSERT INTO action SELECT * FROM one",
@@ -147,11 +157,77 @@ func TestTriggerKnowsTheStateTable(t *testing.T) {
 	}
 }
 
+// TestAStateThatIsRefusedLeavesNothing: the checks look at the row when it is
+// written, and take it back with all of its transaction.
+func TestAStateThatIsRefusedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, path := newStore(t)
+	begin(t, s, "act_1")
+	db := raw(t, path)
+	for _, text := range []string{
+		"INSERT INTO action (" + shape + ") SELECT " + strings.Replace(strings.Replace(shape, "id,", "'act_2',", 1), "state,", "'succeeded',", 1) + " FROM action",
+		"UPDATE action SET state = 'approved', deadline = 1, lease_until = NULL",
+	} {
+		for _, before := range []string{"", "BEGIN; UPDATE action SET caller_gone = 1; "} {
+			if err := db.Exec(before + text); !errors.Is(err, sqlite3.CONSTRAINT_TRIGGER) {
+				t.Errorf("%s%s: error %v", before, text, err)
+			}
+			if !db.GetAutocommit() {
+				t.Errorf("%s%s: the transaction goes on", before, text)
+			}
+			n, err := rows(db, "SELECT count(*) FROM action WHERE id = 'act_1' AND state = 'executing' AND caller_gone = 0")
+			if all, err2 := rows(db, "SELECT count(*) FROM action"); n != 1 || all != 1 || errors.Join(err, err2) != nil {
+				t.Errorf("%s%s: %d of %d rows are as they were: %v", before, text, n, all, errors.Join(err, err2))
+			}
+		}
+	}
+}
+
+// shape are columns of action, enough for a row.
+const shape = "id, kind, tenant, principal, agent, owner, task, grant_id, tool, mutation, high_impact, state, fence, attempt, created_at," +
+	"updated_at, targets, evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason, result_mode," +
+	"policy_version, rules, process"
+
+func rows(db *sqlite3.Conn, sql string) (n int, err error) {
+	s, _, err := db.Prepare(sql)
+	if err != nil {
+		return 0, err
+	}
+	if s.Step() {
+		n = s.ColumnInt(0)
+	}
+	return n, errors.Join(s.Err(), s.Close())
+}
+
+// TestAVerbWhoseTransactionIsTakenBackHarmsNoOther lets the database take a
+// transaction back in the middle of a batch.
+func TestAVerbWhoseTransactionIsTakenBackHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	s, path := newStore(t)
+	sql(t, raw(t, path), "CREATE TRIGGER broken AFTER INSERT ON action WHEN NEW.id LIKE '%_3' BEGIN SELECT RAISE(ROLLBACK, 'not this one'); END")
+	var all sync.WaitGroup
+	for i := range 12 {
+		a := allowed(t, s, fmt.Sprintf("act_%d", i))
+		all.Go(func() {
+			_, err := s.Begin(t.Context(), action.Start{Action: a, Lease: time.Minute})
+			if refused := err != nil; refused != (i == 3) {
+				t.Errorf("row %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	for i := range 12 {
+		if _, err := s.Action(t.Context(), "acme", fmt.Sprintf("act_%d", i)); errors.Is(err, action.ErrNotFound) != (i == 3) {
+			t.Errorf("row %d is there: %v", i, err)
+		}
+	}
+}
+
 func TestARecordThatCannotBeWrittenRefusesTheVerb(t *testing.T) {
 	t.Parallel()
 	s, path := newStore(t)
 	a := allowed(t, s, "act_1")
-	sql(t, raw(t, path), "CREATE TRIGGER broken BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'the log is broken'); END")
+	sql(t, raw(t, path), "CREATE TRIGGER broken BEFORE INSERT ON event_pack BEGIN SELECT RAISE(ABORT, 'the log is broken'); END")
 	if _, err := s.Begin(t.Context(), action.Start{Action: a, Lease: 1 << 40}); err == nil || !strings.Contains(err.Error(), "the log is broken") {
 		t.Fatalf("error %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-// journal is the short way of the records of reads. One write puts a record
-// into a file beside the database; from there the writing goroutine takes it
+// journal is the short way of the records of reads. One write, or one copy into
+// the memory of a file, puts a record beside the database; from there the writing goroutine takes it
 // into the log, with the next verb or after a moment. What is in the file
 // survives the death of the process: the next opener takes it in.
 //
@@ -28,13 +28,16 @@ type journal struct {
 	sick    bool          // the database refused; it must show first that it can write
 	armed   bool          // somebody will come and take them in
 	buf     []byte
+	// room gives a new file its memory, nil if it has none; tests replace it.
+	room func(*os.File) []byte
 }
 
 // reads is one file of the journal.
 type reads struct {
-	file *os.File // nil until it is needed
-	size int64
-	open int // frames that are not in the log yet
+	file   *os.File // nil until it is needed
+	memory []byte   // its first part; nil where it is written
+	size   int64    // of what stands in it
+	open   int      // frames that are not in the log yet
 }
 
 const (
@@ -54,22 +57,24 @@ func journalPath(path string, i int) string { return path + [2]string{"-reads1",
 const (
 	frameHead = 8
 	frameMeta = 8 + audit.SaltSize
+
+	// maxJournaled is the longest leaf that goes into the journal, in bytes: in
+	// the log its number has up to 15 digits more, and its time may have a
+	// fraction. What waits must fit there, or nothing else could be written.
+	maxJournaled = audit.MaxLeaf - 32
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // append writes one record. If it returns an error the record is not there,
 // or nobody will find it.
-func (j *journal) append(path string, e *verbs.Entry) error {
-	leaf, err := e.Leaf()
-	if err != nil {
-		return err
-	}
+func (j *journal) append(path string, e *verbs.Entry, leaf []byte) (err error) {
 	f := &j.files[j.active]
 	if f.file == nil {
 		if f.file, err = os.OpenFile(journalPath(path, j.active), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 			return err
 		}
+		f.memory = j.room(f.file)
 	}
 	var head [frameHead]byte
 	b := append(j.buf[:0], head[:]...)
@@ -78,13 +83,43 @@ func (j *journal) append(path string, e *verbs.Entry) error {
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-frameHead))
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[frameHead:], castagnoli))
 	j.buf = b
-	if _, err := f.file.WriteAt(b, f.size); err != nil {
-		return errors.Join(err, f.file.Truncate(f.size)) // half a frame ends the file for a reader
+	if err := f.put(b); err != nil {
+		return err
 	}
 	f.size += int64(len(b))
 	f.open++
 	j.number++
 	j.waiting = append(j.waiting, *e)
+	return nil
+}
+
+// put writes a frame. Half a frame ends the file for a reader.
+func (f *reads) put(b []byte) error {
+	if f.size+int64(len(b)) <= int64(len(f.memory)) {
+		return put(f.memory[f.size:], b)
+	}
+	_, err := f.file.WriteAt(b, f.size)
+	if err != nil && f.size >= int64(len(f.memory)) {
+		err = errors.Join(err, f.file.Truncate(f.size))
+	}
+	return err
+}
+
+// empty leaves nothing in the file that could be read. Of one that is memory
+// the room stays, for as long as it can be used.
+func (f *reads) empty() error {
+	if wipe(f.memory[:min(f.size, int64(len(f.memory)))]) != nil { // from now on it is written
+		if err := unmap(f.memory); err != nil {
+			return err
+		}
+		f.memory = nil
+	}
+	if room := int64(len(f.memory)); f.size > room {
+		if err := f.file.Truncate(room); err != nil {
+			return err
+		}
+	}
+	f.size = 0
 	return nil
 }
 
@@ -105,11 +140,10 @@ func (j *journal) taken(open [2]int) error {
 		if f.open -= open[i]; f.open > 0 || f.size == 0 {
 			continue
 		}
-		if err := f.file.Truncate(0); err != nil {
+		if err := f.empty(); err != nil {
 			j.off = true
 			return err
 		}
-		f.size = 0
 	}
 	return nil
 }
@@ -122,7 +156,7 @@ func (j *journal) close(path string) error {
 		if f.file == nil {
 			continue
 		}
-		errs = append(errs, f.file.Close())
+		errs = append(errs, unmap(f.memory), f.file.Close())
 		if f.open == 0 && !j.off {
 			errs = append(errs, removeIfThere(journalPath(path, i)))
 		}

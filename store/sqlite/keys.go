@@ -68,7 +68,7 @@ func (s *Store) Counts(ctx context.Context, tenant string) (out []action.Count, 
 			err := c.query(func(cur *cursor) error {
 				found.Number, found.Oldest = int(cur.int()), cur.time()
 				return nil
-			}, "SELECT count(*), min(updated_at) FROM action WHERE "+flying+" AND state = ? AND +tenant = ?", string(state), tenant)
+			}, "SELECT count(*), min(updated_at) FROM action WHERE "+inState(state)+" AND +tenant = ?", string(state), tenant)
 			if err != nil {
 				return err
 			}

@@ -38,6 +38,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sequenceAlways(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(readPath); path != "" {
+		fmt.Fprintln(os.Stderr, readAndDie(path))
+		os.Exit(1)
+	}
 	if path := os.Getenv(killPath); path != "" {
 		fmt.Fprintln(os.Stderr, work(path))
 		os.Exit(1)

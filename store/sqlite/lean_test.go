@@ -27,6 +27,7 @@ func earlier(t *testing.T, server canon.Digest) string {
 	for _, id := range []string{"act_1", "act_2"} {
 		begin(t, s, id)
 	}
+	records := entriesOf(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +39,11 @@ func earlier(t *testing.T, server canon.Digest) string {
 	}
 	defer db.Close()
 	sql(t, db, "ATTACH '"+now+"' AS now")
-	for _, table := range []string{"action", "event", "policy_epoch", "seal_check"} {
+	for _, table := range []string{"action", "policy_epoch", "seal_check"} {
 		names := columnsOf(t, db, "main", table)
 		sql(t, db, "INSERT INTO main."+table+" ("+names+") SELECT "+names+" FROM now."+table)
 	}
+	unpack(t, db, records)
 	sql(t, db, `INSERT INTO main.payload (action_seq, raw, requested, args, preview, facts)
 		SELECT seq, raw, requested, args, preview, facts FROM now.action;
 		UPDATE time_floor SET at = (SELECT at FROM now.time_floor);
@@ -76,6 +78,13 @@ func TestAttemptsOfBeforeGoOn(t *testing.T) {
 	path := earlier(t, server)
 	if r, err := sqlite.Check(t.Context(), path, options(t)); !errors.Is(err, sqlite.ErrFaults) || len(r.Faults) != 1 || !strings.Contains(r.Faults[0], "migration") || r.Records == 0 {
 		t.Errorf("before the migration: %+v, %v", r, err)
+	}
+	copied := filepath.Join(t.TempDir(), "before.db")
+	if r, err := sqlite.Backup(t.Context(), path, copied, options(t)); err != nil || len(r.Faults) != 1 {
+		t.Errorf("a backup before the migration: %+v, %v", r, err)
+	}
+	if _, err := sqlite.OpenLog(copied, options(t)); !errors.Is(err, sqlite.ErrEarlier) {
+		t.Errorf("the log of that backup: error %v", err)
 	}
 	s := openAt(t, path, nil)
 	for id, want := range map[string]canon.Digest{"act_1": server, "act_2": {}} {

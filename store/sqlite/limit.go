@@ -17,8 +17,11 @@ const reserveSQL = `INSERT INTO budget (tenant, name, span, scope, currency, sta
 
 // reserve counts a run that is about to begin against its limits. All of it
 // fits, or the verb fails with a *LimitError and nothing is kept.
-func (t *tx) reserve(a action.Action, start action.Start) error {
-	takes, err := verbs.Takes(start, t.now)
+func (t *tx) reserve(a *action.Action, limits []action.Limit) error {
+	if len(limits) == 0 {
+		return nil
+	}
+	takes, err := verbs.Takes(action.Start{Limits: limits}, t.now)
 	if err != nil {
 		return err
 	}

@@ -60,95 +60,6 @@ func (c *conn) hashes(positions []int64) ([]canon.Digest, error) {
 	return out, nil
 }
 
-// Sequence adds records to the tree. One that finds nothing to add writes
-// nothing.
-func (s *Store) Sequence(ctx context.Context, most int) (h audit.Head, n int, err error) {
-	if err := s.settleReads(ctx); err != nil {
-		return audit.Head{}, 0, err
-	}
-	waiting := false
-	err = s.read(ctx, func(c *conn) error {
-		if h, err = c.head(); err != nil {
-			return err
-		}
-		waiting, err = c.one(func(*cursor) error { return nil }, "SELECT 1 FROM event WHERE seq = ?", h.Size+1)
-		return err
-	})
-	if err != nil || !waiting {
-		return h, 0, err
-	}
-	err = s.write(ctx, syncFull, func(t *tx) error {
-		h, n, err = t.sequence(most)
-		return err
-	})
-	return h, n, err
-}
-
-func (t *tx) sequence(most int) (audit.Head, int, error) {
-	before, err := t.head()
-	if err != nil {
-		return audit.Head{}, 0, err
-	}
-	var leaves []canon.Digest
-	if err := t.query(func(cur *cursor) error {
-		if seq := cur.int(); seq != before.Size+int64(len(leaves))+1 {
-			return fmt.Errorf("record %d is missing", before.Size+int64(len(leaves))+1)
-		}
-		leaves = append(leaves, audit.LeafHash(cur.raw()))
-		return nil
-	}, "SELECT seq, leaf FROM event WHERE seq > ? ORDER BY seq LIMIT ?", before.Size, most); err != nil || len(leaves) == 0 {
-		return before, 0, err
-	}
-	added, after, err := audit.Grow(before.Size, leaves, t.hashes)
-	if err != nil {
-		return before, 0, err
-	}
-	if err := t.keepHashes(audit.StoredHashes(before.Size), added); err != nil {
-		return before, 0, fmt.Errorf("grow the tree: %w", err)
-	}
-	moved, err := t.exec("UPDATE head SET size = ?, root = ?, at = ? WHERE size = ?", after.Size, after.Root, t.now, before.Size)
-	if err == nil && moved != 1 {
-		err = audit.ErrFork
-	}
-	return after, len(leaves), err
-}
-
-// keepHashes stores hashes of the tree from a position on, row by row.
-func (t *tx) keepHashes(from int64, added []canon.Digest) error {
-	for len(added) > 0 {
-		n := min(int(inPart-from%inPart), len(added))
-		if err := t.fillPart(from, added[:n]); err != nil {
-			return err
-		}
-		from, added = from+int64(n), added[n:]
-	}
-	return nil
-}
-
-// fillPart stores hashes that stand in one row.
-func (t *tx) fillPart(from int64, added []canon.Digest) error {
-	part, before := from/inPart, from%inPart
-	var all []byte
-	if before > 0 {
-		if _, err := t.one(func(cur *cursor) error { all = cur.blob(); return nil },
-			"SELECT hashes FROM tree_part WHERE part = ?", part); err != nil {
-			return err
-		}
-	}
-	if len(all) != int(before)*hashSize {
-		return fmt.Errorf("the tree does not end before position %d", from)
-	}
-	for _, h := range added {
-		all = append(all, h[:]...)
-	}
-	if before == 0 {
-		_, err := t.exec("INSERT INTO tree_part (part, hashes) VALUES (?, ?)", part, all)
-		return err
-	}
-	_, err := t.exec("UPDATE tree_part SET hashes = ? WHERE part = ?", all, part)
-	return err
-}
-
 // KeepCheckpoint keeps a signed checkpoint of a head that the tree has had.
 func (s *Store) KeepCheckpoint(ctx context.Context, c audit.Checkpoint, signed []byte) error {
 	return s.write(ctx, syncFull, func(t *tx) error {
@@ -221,14 +132,5 @@ func (s *Store) Entries(ctx context.Context, sel audit.Selection) (out []audit.E
 		out, err = c.entries(sel)
 		return err
 	})
-	return out, err
-}
-
-func (c *conn) entries(sel audit.Selection) (out []audit.Entry, err error) {
-	sql, args := entriesSQL(sel)
-	err = c.query(func(cur *cursor) error {
-		out = append(out, audit.Entry{Index: cur.int() - 1, Leaf: cur.blob(), Salt: cur.blob()})
-		return nil
-	}, sql, args...)
 	return out, err
 }

@@ -158,18 +158,18 @@ func TestVerifyFindsWhatWasDoneToTheFile(t *testing.T) {
 	finish(t, s, begin(t, s, "act_2"), action.Succeeded)
 	signedLog(t, s)
 	for name, text := range map[string]string{
-		"a record changed":            "UPDATE event SET leaf = (SELECT leaf FROM event WHERE seq = 2) WHERE seq = 3",
-		"a record removed":            "DELETE FROM event WHERE seq = 3",
-		"the last removed":            "DELETE FROM event WHERE seq = (SELECT max(seq) FROM event)",
-		"all removed":                 "DELETE FROM event",
+		"a record changed":            "UPDATE event_pack SET leaves = (SELECT leaves FROM event_pack WHERE first = 2) WHERE first = 3",
+		"a record removed":            "DELETE FROM event_pack WHERE first = 3",
+		"the last removed":            "DELETE FROM event_pack WHERE first = (SELECT max(first) FROM event_pack)",
+		"all removed":                 "DELETE FROM event_pack",
 		"a hash changed":              "UPDATE tree_part SET hashes = CAST(substr(hashes, 1, 96) || zeroblob(32) || substr(hashes, 129) AS BLOB)",
-		"records and tree cut off":    "DELETE FROM event WHERE seq > 3; UPDATE tree_part SET hashes = substr(hashes, 1, 128); UPDATE head SET size = 3",
+		"records and tree cut off":    "DELETE FROM event_pack WHERE first > 3; UPDATE tree_part SET hashes = substr(hashes, 1, 128); UPDATE head SET size = 3",
 		"the log renamed":             "UPDATE log SET origin = 'log.example/x'",
 		"the checkpoints removed":     "DELETE FROM checkpoint",
 		"another text under its name": "UPDATE checkpoint SET note = replace(note, char(10) || size || char(10), char(10) || (size - 1) || char(10))",
 	} {
 		copied := filepath.Join(t.TempDir(), "copy.db")
-		text = "DROP TRIGGER event_frozen; DROP TRIGGER event_kept; DROP TRIGGER tree_part_grows; DROP TRIGGER tree_part_kept;" +
+		text = "DROP TRIGGER event_pack_frozen; DROP TRIGGER event_pack_kept; DROP TRIGGER tree_part_grows; DROP TRIGGER tree_part_kept;" +
 			"DROP TRIGGER head_forward;" + text
 		if err := os.Link(backup(t, path), copied); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -8,9 +9,10 @@ import (
 	"github.com/seed-de4804fb/verbatim/canon"
 )
 
-// memory is what this process knows without asking the database. It owns the
-// file, so nobody else can make it untrue: what is frozen, and which
-// rows may be in flight.
+// memory is what this process knows without asking the database: what is
+// frozen, and which rows may be in flight. It owns the file, so nobody else
+// makes it untrue; where somebody has written all the same, it is read again
+// before the next verb.
 type memory struct {
 	mu    sync.Mutex
 	floor int64         // the latest time that this process has seen, in ns
@@ -86,10 +88,6 @@ func (m *memory) land(fingerprint canon.Digest, id string) {
 	}
 }
 
-// flying selects the rows in flight, by the index that has no others: SQLite
-// takes it where a condition is its own (sqlite.org/partialindex.html §3).
-const flying = "(state = 'executing' OR state = 'pending_approval' OR state = 'approved' OR state = 'claimed' OR state = 'uncertain')"
-
 // inFlight: the states of rows that a call with the same fingerprint may meet.
 func inFlight(s action.State) bool {
 	switch s {
@@ -108,7 +106,7 @@ type flown struct {
 
 // opened notes that a verb brings a row. It counts at once: a call that looks
 // meanwhile asks the database and waits for nothing.
-func (t *tx) opened(a action.Action) {
+func (t *tx) opened(a *action.Action) {
 	if inFlight(a.State) {
 		t.store.memory.depart(a.Fingerprint, marks(a))
 		t.job.opened = append(t.job.opened, flown{a.Fingerprint, a.ID})
@@ -116,7 +114,7 @@ func (t *tx) opened(a action.Action) {
 }
 
 // marks is what a row may be, seen from its state alone.
-func marks(a action.Action) flight {
+func marks(a *action.Action) flight {
 	return flight{id: a.ID, doubtful: a.State == action.Uncertain,
 		joinable: a.CallerGone || a.State == action.Approved || a.State == action.Claimed}
 }
@@ -127,7 +125,7 @@ func (t *tx) moved(from, to action.Action) {
 	t.store.memory.takeRun(from.ID) // it is no longer as it began
 	switch {
 	case inFlight(to.State):
-		t.store.memory.mark(from.Fingerprint, marks(to))
+		t.store.memory.mark(from.Fingerprint, marks(&to))
 	case inFlight(from.State):
 		t.job.ended = append(t.job.ended, flown{from.Fingerprint, from.ID})
 	}
@@ -160,15 +158,44 @@ func (s *Store) remember() error {
 	if s.kept, err = s.writer.number("SELECT at FROM time_floor"); err != nil {
 		return err
 	}
-	if s.listed, err = s.writer.number("SELECT seq FROM event_listed"); err != nil {
+	if err = s.learnLists(); err != nil {
 		return err
 	}
-	s.memory.flights, s.memory.runs = map[canon.Digest][]flight{}, map[string]*run{}
-	if err := s.writer.query(func(cur *cursor) error {
-		s.memory.depart(cur.digest(), flight{id: cur.text(), doubtful: true, joinable: true})
+	s.memory.runs = map[string]*run{}
+	return errors.Join(s.learnFlights(), s.learnStops())
+}
+
+// learnFlights reads which rows are in flight; each may be anything.
+func (s *Store) learnFlights() error {
+	flights := map[canon.Digest][]flight{}
+	err := s.writer.query(func(cur *cursor) error {
+		fingerprint := cur.digest()
+		flights[fingerprint] = append(flights[fingerprint], flight{id: cur.text(), doubtful: true, joinable: true})
 		return nil
-	}, "SELECT fingerprint, id FROM action WHERE "+flying+" ORDER BY seq"); err != nil {
+	}, "SELECT fingerprint, id FROM action WHERE "+flying+" ORDER BY seq")
+	if err != nil {
 		return err
+	}
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	s.memory.flights = flights
+	return nil
+}
+
+// learnOthers reads what somebody else may have written, who was not to write:
+// nobody else does while the lock holds that says who owns the file.
+func (s *Store) learnOthers() error {
+	if s.policies != nil {
+		s.policies = map[tool]string{}
+	}
+	if err := s.learnFlights(); err != nil {
+		return err
+	}
+	s.memory.mu.Lock()
+	known := s.memory.known
+	s.memory.mu.Unlock()
+	if !known {
+		return nil // a verb of this batch turns the switch: the database is asked
 	}
 	return s.learnStops()
 }

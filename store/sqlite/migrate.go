@@ -18,6 +18,14 @@ var migrationFiles embed.FS
 // make: of a newer version, or with a migration whose text has changed.
 var ErrMigration = errors.New("the schema of the store is not one that this program knows")
 
+// unknown says what is wrong with a schema of another version.
+func unknown(made, known int) error {
+	if made < known {
+		return fmt.Errorf("%w: %w", ErrMigration, ErrEarlier)
+	}
+	return ErrMigration
+}
+
 // migration is one numbered step forward. There is no way back.
 type migration struct {
 	version int

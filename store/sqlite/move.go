@@ -9,7 +9,7 @@ import (
 	"github.com/seed-de4804fb/verbatim/store/verbs"
 )
 
-const saveSQL = `UPDATE OR FAIL action SET state = ?, fence = ?, lease_until = ?, attempt = ?, updated_at = ?, deadline = ?,
+const saveSQL = `UPDATE OR FAIL action SET swift = 0, state = ?, fence = ?, lease_until = ?, attempt = ?, updated_at = ?, deadline = ?,
 	caller_gone = ?, effect = ?, code = ?, reason = ?, public_reason = ?, result_mode = ?, policy_version = ?, rules = ?,
 	process = ?, ended_at = ?, end_error = ?, end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?
 	WHERE id = ? AND state = ? AND fence = ?`
@@ -131,20 +131,6 @@ func (t *tx) record(r audit.Record, f verbs.Facts, s verbs.Secrets) error {
 func (t *tx) recorded(r audit.Record, f verbs.Facts, s verbs.Secrets) ([]byte, error) {
 	e := verbs.NewEntry(t.now, r, f, s)
 	return t.write(&e)
-}
-
-func (t *tx) write(e *verbs.Entry) ([]byte, error) {
-	e.Seq = t.last + 1
-	leaf, err := e.Leaf()
-	if err != nil {
-		return nil, fmt.Errorf("record %s: %w", e.Event, err)
-	}
-	if _, err := t.exec(`INSERT OR FAIL INTO event (seq, id, at, tenant, event, action_id, leaf, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.ID, e.At, e.Tenant, e.Event, e.Action, leaf, e.Salt[:]); err != nil {
-		return nil, fmt.Errorf("record %s: %w", e.Event, err)
-	}
-	t.last++
-	return leaf, nil
 }
 
 // What is refused beside the answers of package action.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -63,9 +64,15 @@ type Store struct {
 	writer  *conn  // belongs to whoever writes; line says who
 	level   int    // of synchronous; belongs to whoever writes
 	kept    int64  // the time floor that is stored; belongs to whoever writes
-	listed  int64  // the last record in the lists; belongs to whoever writes
-	wal     wal    // belongs to whoever writes
+	pack    pack   // belongs to whoever writes, as does missing
+	missing missing
+	wal     wal // belongs to whoever writes
+	view    view
 	written written
+	// remembered is the version of the database that memory and policies are
+	// of; it belongs to whoever writes.
+	remembered uint32
+	waited     bool // a transaction has waited long; belongs to whoever writes
 	// policies are the versions that are in force; they belong to whoever
 	// writes. Nil while a batch sets one.
 	policies map[tool]string
@@ -73,6 +80,7 @@ type Store struct {
 
 	gathering *gathering // of the writing connection
 	copier    copier
+	leftover  atomic.Bool // something that was erased may stand in the WAL
 	memory    memory
 	journal   journal    // guarded by memory.mu, as is folding
 	folding   bool       // records of the journal are on their way into the log
@@ -107,7 +115,7 @@ func Open(path string, opt Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{opt: opt, path: real, process: rand.Text(), done: make(chan struct{}),
-		line: newLine(), readers: make(chan *conn, opt.Readers)}
+		line: newLine(), readers: make(chan *conn, opt.Readers), journal: journal{room: mapFile}}
 	db := database{s}
 	s.book, s.people, s.standingGrants = tables.NewBook(db), tables.NewPeople(db, arrival), tables.NewGrants(db, opt.Sealer, arrival)
 	s.policyBook, s.limits, s.followers = tables.NewPolicies(db), tables.NewLimits(db), tables.NewFollowers(db)
@@ -156,7 +164,7 @@ func (s *Store) open() (err error) {
 	if s.writer, err = s.connect(s.gathering.name); err != nil {
 		return err
 	}
-	if err := s.writer.db.Exec("PRAGMA cache_size = -2048"); err != nil { // in KiB
+	if err := s.writer.db.Exec("PRAGMA cache_size = -1024"); err != nil { // in KiB
 		return err
 	}
 	if err := errors.Join(durable(s.writer), s.watchWAL()); err != nil {
@@ -179,6 +187,7 @@ func (s *Store) open() (err error) {
 	if err := s.inherit(); err != nil {
 		return err
 	}
+	s.leftover.Store(true) // an earlier process may have been killed before it emptied the WAL
 	s.copier.start(s)
 	return nil
 }
@@ -247,7 +256,7 @@ func (s *Store) connect(system string) (*conn, error) {
 	}
 	c := &conn{db: db, stmts: map[string]*stmt{}}
 	for _, pragma := range []string{"secure_delete = ON", "foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF",
-		"cell_size_check = ON", "temp_store = MEMORY"} {
+		"cell_size_check = ON", "temp_store = MEMORY", "fullfsync = ON", "checkpoint_fullfsync = ON"} {
 		if err := db.Exec("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
@@ -258,8 +267,7 @@ func (s *Store) connect(system string) (*conn, error) {
 // durable sets what durability needs and asks whether it holds: a database
 // that answers otherwise is not used.
 func durable(c *conn) error {
-	if err := c.db.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; " +
-		"PRAGMA checkpoint_fullfsync = ON"); err != nil {
+	if err := c.db.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"); err != nil {
 		return err
 	}
 	for _, want := range []struct{ pragma, value string }{
@@ -379,7 +387,8 @@ func (s *Store) reader() (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.db.Exec("PRAGMA query_only = ON"); err != nil {
+	// In KiB. What is not kept here the operating system keeps, and several connections read.
+	if err := c.db.Exec("PRAGMA query_only = ON; PRAGMA cache_size = -256"); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil

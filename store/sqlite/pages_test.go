@@ -35,7 +35,7 @@ func TestCommitsWriteFewPages(t *testing.T) {
 		what  string
 		pages int
 		most  float64
-	}{{"a decision", decided - from, 8}, {"an end", ended - decided, 7}} {
+	}{{"a decision", decided - from, 6}, {"an end", ended - decided, 5}} {
 		each := float64(count.pages) / runs
 		t.Logf("%s: %.2f pages", count.what, each)
 		if each > count.most {

@@ -12,9 +12,9 @@ import (
 func person(c *conn, id string, now time.Time) (action.Person, error) {
 	var p action.Person
 	found, err := c.one(func(cur *cursor) error {
-		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: cur.bool()}
+		p = action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Identity: action.Identity(cur.text(), cur.text()), Active: cur.bool()}
 		return nil
-	}, "SELECT id, name, tenant, principal, active FROM account WHERE id = ?", id)
+	}, "SELECT id, name, tenant, principal, issuer, subject, active FROM account WHERE id = ?", id)
 	if err == nil && !found {
 		err = action.ErrIneligible
 	}
@@ -31,9 +31,9 @@ func person(c *conn, id string, now time.Time) (action.Person, error) {
 // delegators are the active people whom somebody stands in for at a time.
 func delegators(c *conn, id string, now time.Time) (out []action.Person, err error) {
 	err = c.query(func(cur *cursor) error {
-		out = append(out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Active: true})
+		out = append(out, action.Person{ID: cur.text(), Name: cur.text(), Tenant: cur.text(), Principal: cur.text(), Identity: action.Identity(cur.text(), cur.text()), Active: true})
 		return nil
-	}, `SELECT DISTINCT a.id, a.name, a.tenant, a.principal FROM delegation d JOIN account a ON a.id = d.delegator AND a.tenant = d.tenant
+	}, `SELECT DISTINCT a.id, a.name, a.tenant, a.principal, a.issuer, a.subject FROM delegation d JOIN account a ON a.id = d.delegator AND a.tenant = d.tenant
 		WHERE d.delegate = ? AND d.ended_at IS NULL AND d.starts_at <= ? AND d.ends_at > ? AND a.active = 1 ORDER BY a.id`, id, now, now)
 	for i := range out {
 		if err == nil {
@@ -47,10 +47,10 @@ func delegators(c *conn, id string, now time.Time) (out []action.Person, err err
 // first, at most a few.
 func inviters(c *conn, id string) (out []action.Person, err error) {
 	err = c.query(func(cur *cursor) error {
-		out = append(out, action.Person{ID: cur.text(), Principal: cur.text()})
+		out = append(out, action.Person{ID: cur.text(), Principal: cur.text(), Identity: action.Identity(cur.text(), cur.text())})
 		return nil
 	}, `WITH RECURSIVE named (id, far) AS (SELECT CAST(? AS TEXT), 0 UNION ALL SELECT i.by, n.far + 1 FROM invitation i JOIN named n ON i.used_by = n.id WHERE n.far < 20)
-		SELECT a.id, a.principal FROM named n CROSS JOIN account a ON a.id = n.id WHERE n.far > 0 ORDER BY n.far`, id)
+		SELECT a.id, a.principal, a.issuer, a.subject FROM named n CROSS JOIN account a ON a.id = n.id WHERE n.far > 0 ORDER BY n.far`, id)
 	return out, err
 }
 

@@ -174,8 +174,12 @@ func actionsSQL(f action.Filter, w where) (sql string, args []any) {
 	if f.Before != "" {
 		w.add("a.seq < (SELECT b.seq FROM action b WHERE b.id = ?)", f.Before)
 	}
-	if few(f.States) {
-		w.add(flying)
+	switch {
+	case !few(f.States):
+	case slices.Contains(f.States, action.Executing):
+		w.add("a." + flying)
+	default:
+		w.add(indexed)
 	}
 	const newest = " ORDER BY a.seq DESC LIMIT ?"
 	if f.Voter == "" {
@@ -208,15 +212,5 @@ func (s *Store) Records(ctx context.Context, f audit.Filter) (out []audit.Record
 		out, err = c.records(f)
 		return err
 	})
-	return out, err
-}
-
-func (c *conn) records(f audit.Filter) (out []audit.Record, err error) {
-	sql, args := recordsSQL(f)
-	err = c.query(func(cur *cursor) error {
-		r, err := audit.ParseLeaf(cur.blob())
-		out = append(out, r)
-		return err
-	}, sql, args...)
 	return out, err
 }

@@ -30,7 +30,7 @@ func OpenLog(path string, opt Options) (*LogReader, error) {
 	if err == nil {
 		var made []canon.Digest
 		if made, err = madeMigrations(c); err == nil && len(made) != len(all) {
-			err = fmt.Errorf("%w: version %d, this program knows %d", ErrMigration, len(made), len(all))
+			err = fmt.Errorf("%w: version %d, this program knows %d", unknown(len(made), len(all)), len(made), len(all))
 		}
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -18,8 +19,7 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 	if err := errors.Join(verbs.Whole(a), ctx.Err()); err != nil {
 		return action.Action{}, err
 	}
-	r, f, secrets := verbs.AllowedRecord(a)
-	e := verbs.NewEntry(time.Time{}, r, f, secrets)
+	e := verbs.AllowedEntry(&a)
 	if at, ok, err := s.allowSoon(&a, &e); ok || err != nil {
 		a.CreatedAt, a.UpdatedAt = at, at
 		return a, err
@@ -30,7 +30,7 @@ func (s *Store) allow(ctx context.Context, a action.Action) (action.Action, erro
 // allowLater writes the record in a transaction.
 func (s *Store) allowLater(ctx context.Context, a action.Action, e verbs.Entry) (action.Action, error) {
 	return s.change(ctx, syncNormal, func(t *tx) (action.Action, error) {
-		if row, err := t.stopped(a); err != nil {
+		if row, err := t.stopped(&a); err != nil {
 			return row, err
 		}
 		a.CreatedAt, a.UpdatedAt = t.now, t.now
@@ -43,7 +43,8 @@ func (s *Store) allowLater(ctx context.Context, a action.Action, e verbs.Entry) 
 // allowSoon writes the record to the journal. ok is false where it must go
 // through the database: while a stop is being set or lifted, so that the log
 // never shows a read after the stop that covers it; while the database has
-// shown that it cannot write; and where too much waits.
+// shown that it cannot write; where too much waits; and where the record may
+// be too long once it has its number.
 func (s *Store) allowSoon(a *action.Action, e *verbs.Entry) (at time.Time, ok bool, err error) {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
@@ -62,7 +63,11 @@ func (s *Store) allowSoon(a *action.Action, e *verbs.Entry) (at time.Time, ok bo
 		}
 	}
 	e.At = s.tick()
-	if err := j.append(s.path, e); err != nil {
+	leaf, err := e.Leaf()
+	if err != nil || len(leaf) > maxJournaled {
+		return time.Time{}, false, nil
+	}
+	if err := j.append(s.path, e, leaf); err != nil {
 		j.off = true
 		return time.Time{}, false, fmt.Errorf("write store: %w", err)
 	}
@@ -152,7 +157,7 @@ func (s *Store) fold(now time.Time, waiting []verbs.Entry, open [2]int) error {
 }
 
 func (s *Store) insertAll(now time.Time, list []verbs.Entry) error {
-	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := s.start(); err != nil {
 		return err
 	}
 	t, err := s.opening(now)
@@ -162,11 +167,10 @@ func (s *Store) insertAll(now time.Time, list []verbs.Entry) error {
 	if err == nil {
 		err = t.close()
 	}
-	if err != nil && !s.writer.db.GetAutocommit() {
-		_, undo := s.writer.exec("ROLLBACK")
-		err = errors.Join(err, undo)
+	if err != nil {
+		return s.undoneBy(err)
 	}
-	return err
+	return nil
 }
 
 // inherit takes in what an earlier process left in the journal. A record that
@@ -194,7 +198,10 @@ func (s *Store) takeIn(left []frame) error {
 	if len(left) == 0 {
 		return nil
 	}
-	known, last, err := s.recordsSince(left[0].entry.At)
+	// Not that of the first frame: a file of an earlier process, whose frames
+	// have the same numbers, may be back after a power cut.
+	oldest := slices.MinFunc(left, func(a, b frame) int { return a.entry.At.Compare(b.entry.At) })
+	known, last, err := s.recordsSince(oldest.entry.At)
 	if err != nil {
 		return err
 	}
@@ -220,21 +227,21 @@ func (s *Store) takeIn(left []frame) error {
 // its last one. Times in the log never go back, so the walk ends there.
 func (s *Store) recordsSince(from time.Time) (ids map[string]bool, last time.Time, err error) {
 	ids = map[string]bool{}
-	enough := errors.New("enough")
-	err = s.writer.query(func(cur *cursor) error {
-		id, at := cur.text(), cur.time()
+	all := search{way: newest, behind: math.MaxInt64, most: math.MaxInt}
+	err = s.writer.find(all, func(k kept) error {
+		r, err := k.skim()
+		if err != nil {
+			return nil // whoever made it unreadable shall not keep the store shut
+		}
 		if last.IsZero() {
-			last = at
+			last = r.At
 		}
-		if at.Before(from) {
-			return enough
+		if r.At.Before(from) {
+			return errEnough
 		}
-		ids[id] = true
+		ids[r.ID] = true
 		return nil
-	}, "SELECT id, at FROM event ORDER BY seq DESC")
-	if errors.Is(err, enough) {
-		err = nil
-	}
+	})
 	return ids, last, err
 }
 

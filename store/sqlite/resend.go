@@ -50,7 +50,7 @@ func (t *tx) resendable(start action.Start) (action.Action, error) {
 	if err != nil {
 		return row, err
 	}
-	if found, err := t.open(row); err != nil {
+	if found, err := t.open(&row); err != nil {
 		return found, err
 	}
 	return row, t.unchallenged(row, first, start.Resend.Alone)

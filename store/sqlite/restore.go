@@ -142,7 +142,7 @@ func (s *Store) restored(ctx context.Context) (r Restoration, err error) {
 
 func (t *tx) markGap(r *Restoration) error {
 	if _, err := t.one(func(cur *cursor) error { r.LastRecord, r.LastAt = cur.int(), cur.time(); return nil },
-		"SELECT seq, at FROM event ORDER BY seq DESC LIMIT 1"); err != nil {
+		"SELECT first + count - 1, at FROM event_pack ORDER BY first DESC LIMIT 1"); err != nil {
 		return err
 	}
 	return tables.MarkGap(t, r)

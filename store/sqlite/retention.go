@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
@@ -28,7 +29,7 @@ func (s *Store) ForgetPayloads(ctx context.Context, keep action.Retention) (out 
 			out.Actions, out.Records, out.Before[class], more = out.Actions+f.Actions, out.Records+f.Records, f.Before, f.More
 		}
 	}
-	if out.Actions+out.Records > 0 {
+	if s.leftover.Load() {
 		if err := s.emptyJournal(ctx); err != nil {
 			return out, err
 		}
@@ -47,10 +48,14 @@ func (s *Store) forgetPayloads(ctx context.Context, f *tables.Forgetting) error 
 	if err != nil || idle {
 		return err
 	}
-	return s.write(ctx, syncFull, func(t *tx) error {
+	err = s.write(ctx, syncFull, func(t *tx) error {
 		*f = f.At(t.now)
 		return tables.Forget(t, f)
 	})
+	if err == nil && f.Actions+f.Records > 0 {
+		s.leftover.Store(true)
+	}
+	return err
 }
 
 // EraseArguments forgets what tells of the arguments of actions.
@@ -85,13 +90,18 @@ func (t *tx) LetGo(those []tables.Aged) error {
 
 // EraseSalts forgets salts of records of calls that left no row.
 func (t *tx) EraseSalts(from int64, before time.Time) (last, n int64, err error) {
-	last, err = t.number("SELECT coalesce(max(seq), 0) FROM (SELECT seq, at FROM event WHERE seq >= ? ORDER BY seq LIMIT ?) WHERE at < ?",
-		from, verbs.MaxForgottenRecords, before)
-	if err != nil || last == 0 {
-		return 0, 0, err
-	}
 	events := verbs.WithoutRow()
-	n, err = t.exec("UPDATE event SET salt = NULL WHERE seq BETWEEN ? AND ? AND salt IS NOT NULL AND event IN (?, ?, ?)",
-		from, last, events[0], events[1], events[2])
+	n, err = t.forgetSalts(func(k kept) (bool, error) {
+		if k.seq < from || k.seq >= from+verbs.MaxForgottenRecords {
+			return false, nil
+		}
+		r, err := k.skim()
+		if err != nil || !r.At.Before(before) {
+			return false, nil // what cannot be read a check tells of, and the rest goes on
+		}
+		last = k.seq
+		return slices.Contains(events, r.Event), nil
+	}, "SELECT "+packColumns+" FROM event_pack WHERE first >= "+packWith+" AND first < ? ORDER BY first",
+		from, from+verbs.MaxForgottenRecords)
 	return last, n, err
 }

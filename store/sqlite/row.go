@@ -31,9 +31,12 @@ const selectAction = "SELECT " + columns + ` FROM action a LEFT JOIN payload p O
 const insertSQL = `INSERT OR FAIL INTO action (id, kind, tenant, principal, agent, owner, task, grant_id, grant_digest, tool,
 	definition, mutation, high_impact, state, fence, lease_until, attempt, created_at, updated_at, deadline, fingerprint,
 	hash, targets, evidence, changes, key, supersedes, caller_gone, model, call_id, effect, code, reason, public_reason,
-	result_mode, policy_version, rules, process, ended_at, end_code, server, raw,
-	requested, args, preview, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-	?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	result_mode, policy_version, rules, process, ended_at, end_code, server, swift, raw,
+	requested, args, preview, facts, first_record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+	?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// insertColumns is how many columns insertSQL writes.
+const insertColumns = 48
 
 // sealed is a payload on its way into the database. It is made before the
 // transaction, so that the writing goroutine does not wait for ciphers.
@@ -70,28 +73,32 @@ const (
 )
 
 // seal seals the payload of a new row for the day that it most probably is.
-func (s *Store) seal(a action.Action) (sealed, error) {
-	a.CreatedAt = s.present()
-	return s.sealOn(a, verbs.Shelf(a))
+func (s *Store) seal(a *action.Action) (sealed, error) {
+	return s.sealOn(a, verbs.ShelfOf(a, s.present()))
 }
 
-func (s *Store) sealOn(a action.Action, on keys.Shelf) (sealed, error) {
+func (s *Store) sealOn(a *action.Action, on keys.Shelf) (sealed, error) {
+	p := &a.Payload
 	box := s.opt.Sealer.Row(a.Tenant, a.ID, on)
 	out := sealed{on: on, box: box}
-	for _, f := range []struct {
-		to    *[]byte
-		field string
-		plain []byte
+	var err error
+	if out.raw, err = box.Seal(fieldRaw, p.Raw); err != nil {
+		return sealed{}, fmt.Errorf("seal %s: %w", fieldRaw, err)
+	}
+	// The others share their memory.
+	all := make([]byte, 0, len(p.Requested)+len(p.Args)+len(p.Preview)+len(p.Facts)+4*keys.SealedSize(0))
+	for _, f := range [...]struct {
+		to           *[]byte
+		field, plain string
 	}{
-		{&out.raw, fieldRaw, a.Payload.Raw}, {&out.requested, fieldRequested, []byte(a.Payload.Requested)},
-		{&out.args, fieldArgs, []byte(a.Payload.Args)}, {&out.preview, fieldPreview, []byte(a.Payload.Preview)},
-		{&out.facts, fieldFacts, []byte(a.Payload.Facts)},
+		{&out.requested, fieldRequested, p.Requested}, {&out.args, fieldArgs, p.Args}, {&out.preview, fieldPreview, p.Preview},
+		{&out.facts, fieldFacts, p.Facts},
 	} {
-		b, err := box.Seal(f.field, f.plain)
-		if err != nil {
+		begin := len(all)
+		if all, err = box.AppendSeal(all, f.field, f.plain); err != nil {
 			return sealed{}, fmt.Errorf("seal %s: %w", f.field, err)
 		}
-		*f.to = b
+		*f.to = all[begin:len(all):len(all)]
 	}
 	return out, nil
 }
@@ -102,23 +109,9 @@ var errKnown = errors.New("a row with this id is there")
 
 // insert writes a new row with its payload and terms, and where it is sent to
 // if it begins at once.
-func (t *tx) insert(a action.Action, p fresh) error {
-	end := ""
-	if a.Result != nil {
-		end = a.Result.Code
-	}
-	ended := time.Time{}
-	if a.State.Terminal() {
-		ended = t.now
-	}
+func (t *tx) insert(a *action.Action, p *fresh) error {
 	in, beside := p.inline()
-	if _, err := t.exec(insertSQL, a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID,
-		a.GrantDigest, a.Tool, a.Definition, a.Mutation, a.HighImpact, string(a.State), a.Fence, a.LeaseUntil, a.Attempt,
-		a.CreatedAt, a.UpdatedAt, a.Deadline, a.Fingerprint, canon.Digest(a.Hash), verbs.TargetsText(a.Targets),
-		verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes, a.CallerGone, a.Model, a.CallID,
-		a.Decision.Effect, a.Decision.Code, a.Decision.Reason, a.Decision.PublicReason, a.Decision.ResultMode,
-		a.Decision.PolicyVersion, verbs.ListText(a.Decision.Rules), t.store.process, ended, end, p.server,
-		in.raw, in.requested, in.args, in.preview, in.facts); err != nil {
+	if err := t.insertRow(a, p.server, in); err != nil {
 		if errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) {
 			return errKnown
 		}
@@ -136,6 +129,56 @@ func (t *tx) insert(a action.Action, p fresh) error {
 		return nil
 	}
 	return t.insertTerms(a.ID, *a.Terms)
+}
+
+// insertRow binds the columns in the order of insertSQL.
+func (t *tx) insertRow(a *action.Action, server canon.Digest, in sealed) error {
+	b, err := t.binding(insertSQL, insertColumns)
+	if err != nil {
+		return err
+	}
+	texts := func(all ...string) {
+		for _, v := range all {
+			b.text(v)
+		}
+	}
+	times := func(all ...time.Time) {
+		for _, v := range all {
+			b.time(v)
+		}
+	}
+	end, ended, d := "", time.Time{}, &a.Decision
+	if a.Result != nil {
+		end = a.Result.Code
+	}
+	if a.State.Terminal() {
+		ended = t.now
+	}
+	texts(a.ID, string(a.Kind), a.Tenant, a.Principal, a.Agent, a.Owner, a.Task, a.GrantID)
+	b.digest(a.GrantDigest)
+	b.text(a.Tool)
+	b.digest(a.Definition)
+	b.bool(a.Mutation)
+	b.bool(a.HighImpact)
+	b.text(string(a.State))
+	b.int(a.Fence)
+	b.time(a.LeaseUntil)
+	b.int(int64(a.Attempt))
+	times(a.CreatedAt, a.UpdatedAt, a.Deadline)
+	b.digest(a.Fingerprint)
+	b.digest(canon.Digest(a.Hash))
+	texts(verbs.TargetsText(a.Targets), verbs.EvidenceText(a.Evidence), verbs.ChangesText(a.Changes), a.Key, a.Supersedes)
+	b.bool(a.CallerGone)
+	texts(a.Model, a.CallID, d.Effect, d.Code, d.Reason, d.PublicReason, d.ResultMode, d.PolicyVersion, verbs.ListText(d.Rules), t.store.process)
+	b.time(ended)
+	b.text(end)
+	b.digest(server)
+	b.bool(a.State == action.Executing)
+	for _, v := range [...][]byte{in.raw, in.requested, in.args, in.preview, in.facts} {
+		b.blob(v)
+	}
+	b.int(t.next())
+	return b.exec()
 }
 
 func (t *tx) insertTerms(id string, terms action.Terms) error {

@@ -28,13 +28,20 @@ const (
 )
 
 // began notes a row that a verb has begun, for when that is committed.
-func (t *tx) began(row action.Action, box *keys.RowSealer, limited bool) {
-	p := row.Payload
-	if len(p.Raw)+len(p.Requested)+len(p.Args)+len(p.Preview)+len(p.Facts) > maxRunPayload {
+func (t *tx) began(row *action.Action, box *keys.RowSealer, limited bool) {
+	p := &row.Payload
+	if len(p.Raw)+len(p.Requested)+len(p.Args)+len(p.Preview)+len(p.Facts) > maxRunPayload || !t.store.memory.roomForRun() {
 		return
 	}
-	row.Leaf, row.Payload.Raw = nil, bytes.Clone(p.Raw)
-	t.job.begun = &run{row: row, seq: t.seq, box: box, limited: limited}
+	r := &run{row: *row, seq: t.seq, box: box, limited: limited}
+	r.row.Leaf, r.row.Payload.Raw = nil, bytes.Clone(p.Raw)
+	t.job.begun = r
+}
+
+func (m *memory) roomForRun() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.runs) < maxRuns
 }
 
 // keepRun remembers a row that has begun.
@@ -57,7 +64,7 @@ func (m *memory) takeRun(id string) *run {
 
 // endSQL is saveSQL for a run that is as this process began it.
 const endSQL = `UPDATE OR FAIL action SET state = ?, lease_until = NULL, updated_at = ?, process = ?, ended_at = ?, end_error = ?,
-	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?, result = ?
+	end_evidence = ?, end_code = ?, end_detail = ?, end_comparison = ?, result = ?, end_record = ?
 	WHERE seq = ? AND id = ? AND state = 'executing' AND fence = ? AND attempt = ? AND updated_at = ? AND caller_gone = ?`
 
 // end is the end of a run, made of what is remembered before the transaction.
@@ -104,8 +111,9 @@ func (t *tx) endRun(r *end) (out action.Action, known bool, err error) {
 	to, result := r.to, *r.to.Result
 	result.At = t.now
 	to.UpdatedAt, to.Result = t.now, &result
+	number := t.next()
 	n, err := t.exec(endSQL, string(to.State), t.now, t.store.process, t.now, result.IsError, result.Evidence, result.Code,
-		result.Detail, result.Comparison, r.inRow(), r.seq, to.ID, to.Fence, to.Attempt, r.row.UpdatedAt, r.row.CallerGone)
+		result.Detail, result.Comparison, r.inRow(), number, r.seq, to.ID, to.Fence, to.Attempt, r.row.UpdatedAt, r.row.CallerGone)
 	if err != nil {
 		return action.Action{}, true, fmt.Errorf("move action to %s: %w", to.State, err)
 	}
@@ -122,7 +130,7 @@ func (t *tx) endRun(r *end) (out action.Action, known bool, err error) {
 	}
 	if err == nil {
 		r.entry.At = t.now
-		to.Leaf, err = t.write(r.entry)
+		to.Leaf, err = t.writeNamed(r.entry, number)
 	}
 	if err != nil {
 		return action.Action{}, true, fmt.Errorf("end run: %w", err)

@@ -20,7 +20,7 @@ func (s *Store) Stop(ctx context.Context, stop action.Stop) (running int, err er
 		if err := tables.Stop(t, stop); err != nil {
 			return err
 		}
-		n, err := t.number("SELECT count(*) FROM action WHERE "+flying+` AND state = 'executing' AND ? IN ('', tenant)
+		n, err := t.number("SELECT count(*) FROM action WHERE "+atWork+` AND ? IN ('', tenant)
 			AND ? IN ('', agent) AND ? IN ('', tool)`, stop.Tenant, stop.Agent, stop.Tool)
 		running = int(n)
 		return err
@@ -56,10 +56,10 @@ func stopsOf(c *conn, where string, args ...any) ([]action.Stop, error) {
 }
 
 // stopped refuses an action that somebody has stopped.
-func (t *tx) stopped(a action.Action) (action.Action, error) {
+func (t *tx) stopped(a *action.Action) (action.Action, error) {
 	if stops, known := t.store.memory.stopsOf(a.Tenant); known { // no verb of this transaction turns the switch
 		if slices.ContainsFunc(stops, func(s action.Stop) bool { return s.Covers(a.Tenant, a.Agent, a.Tool) }) {
-			return a, action.ErrStopped
+			return *a, action.ErrStopped
 		}
 		return action.Action{}, nil
 	}
@@ -69,7 +69,7 @@ func (t *tx) stopped(a action.Action) (action.Action, error) {
 		return action.Action{}, err
 	}
 	if n > 0 {
-		return a, action.ErrStopped
+		return *a, action.ErrStopped
 	}
 	return action.Action{}, nil
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
 	"github.com/seed-de4804fb/verbatim/approval"
@@ -19,10 +18,6 @@ func (t *tx) KeepVote(_ action.Action, v action.Vote) error {
 	return nil
 }
 
-func (t *tx) passkey(account string, at time.Time) (bool, error) {
-	return tables.HasPasskey(t, account, at)
-}
-
 // Tally counts the stored votes with the accounts as they are now.
 func (t *tx) Tally(row action.Action) (approval.Standing, error) { return t.tally(row) }
 
@@ -35,5 +30,5 @@ func (t *tx) tally(row action.Action) (approval.Standing, error) {
 	if err != nil {
 		return approval.Waiting, err
 	}
-	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now) }, t.passkey)
+	return verbs.Tally(row, votes, func(id string) (action.Person, error) { return person(t.conn, id, t.now) }, tables.Passkeys(t))
 }

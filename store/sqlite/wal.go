@@ -12,10 +12,12 @@ import (
 // moment never comes by itself, and the WAL grows without end
 // (sqlite.org/wal.html §6). So the writer makes one.
 const (
-	walStep = 1000 // pages between two checkpoints that wait for nobody
+	walStep = 2000 // pages between two checkpoints that wait for nobody
 	walMost = 3000 // pages from which on it waits until readers have gone
 
-	// walPatience is how long writers wait for readers at most, each walStep pages.
+	// How long writers wait for readers at most: where the WAL has been copied
+	// and little is left to do, and where it has grown.
+	walHaste    = 2 * time.Millisecond
 	walPatience = 100 * time.Millisecond
 
 	// walFile is the size to which the file is cut, in bytes, once it is written from the start.
@@ -47,28 +49,41 @@ func (w *wal) due() bool {
 	return w.pages >= w.next
 }
 
+// due reports whether the writing goroutine has something to do for the WAL.
+func (s *Store) due() bool { return s.copier.copied.Load() || s.wal.due() }
+
 // checkpoint moves the WAL into the file when that is due: beside the commits
-// at first, and by the writer itself, when the callers of a batch have been
-// answered, where the WAL is to be written from the start. A failure loses
-// nothing: what is committed is in the WAL, and the next commit tells of a
-// sick disk.
+// at first, and what has been written since by the writer itself, when the
+// callers of a batch have been answered, so that the WAL is written from the
+// start. A failure loses nothing: what is committed is in the WAL, and the
+// next commit tells of a sick disk.
 func (s *Store) checkpoint() {
-	switch {
-	case !s.wal.due():
+	copied := s.copier.copied.Swap(false)
+	if !copied && !s.wal.due() {
 		return
-	case s.wal.pages < walMost:
-		s.copier.tell()
-	case s.moveWAL(sqlite3.CHECKPOINT_RESTART) == nil:
-		s.wal.pages = 0
 	}
-	s.wal.next = s.wal.pages + walStep
+	s.dropView()
+	switch {
+	case s.wal.pages >= walMost:
+		s.restart(walPatience)
+		s.wal.next = s.wal.pages + walStep
+	case copied:
+		s.restart(walHaste)
+		s.wal.next = walMost
+	default:
+		s.copier.tell()
+		s.wal.next = walMost
+	}
 }
 
-func (s *Store) moveWAL(mode sqlite3.CheckpointMode) error {
+// restart has the WAL written from the start.
+func (s *Store) restart(patience time.Duration) {
 	db := s.writer.db
-	if err := db.BusyTimeout(walPatience); err != nil {
-		return err
+	err := db.BusyTimeout(patience)
+	if err == nil {
+		_, _, err = db.WALCheckpoint("main", sqlite3.CHECKPOINT_RESTART)
 	}
-	_, _, err := db.WALCheckpoint("main", mode)
-	return errors.Join(err, db.BusyTimeout(busyTimeout))
+	if errors.Join(err, db.BusyTimeout(busyTimeout)) == nil {
+		s.wal.pages = 0
+	}
 }

@@ -42,6 +42,8 @@ type tx struct {
 	now   time.Time // one time for the whole transaction
 	first int64     // number of the last record before it
 	last  int64     // number of the last record
+	pack  *pack     // records that are not in the database yet
+	many  bool      // it may have many records
 	job   *job      // the verb that runs
 	seq   int64     // of the row that was inserted last
 }
@@ -99,7 +101,7 @@ func (s *Store) lead() {
 		}
 	}()
 	s.writeBatch(s.line.take())
-	s.line.leave(s.wal.due())
+	s.line.leave(s.due())
 }
 
 func (s *Store) writeLoop() {
@@ -122,6 +124,9 @@ func (s *Store) writeBatch(batch []*job) {
 		s.policies = map[tool]string{}
 	}
 	s.relearn()
+	if s.view.barred.Load() > 0 {
+		s.dropView()
+	}
 	for _, j := range batch {
 		close(j.done)
 	}
@@ -134,6 +139,7 @@ func (s *Store) relearn() {
 	known := s.memory.known
 	s.memory.mu.Unlock()
 	if !known {
+		s.dropView()
 		_ = s.learnStops()
 	}
 }
@@ -165,16 +171,28 @@ func (s *Store) undo(batch []*job) {
 // commit takes the journal in and runs a batch in one transaction. An error
 // means that nothing of the batch was kept; the outcomes are then void.
 func (s *Store) commit(batch []*job) error {
-	now, waiting, open := s.cut(batch)
-	err := s.fold(now, waiting, open)
-	if err == nil {
-		batch := slices.DeleteFunc(slices.Clone(batch), func(j *job) bool { return j.run == nil })
-		if err = s.commitAt(now, batch, (*tx).plainly); errors.Is(err, errSpoilt) {
-			s.undo(batch)
-			err = s.commitAt(now, batch, (*tx).savepoint)
-		}
+	err := errWaited
+	for try := 0; try < maxWaits && errors.Is(err, errWaited); try++ {
+		err = s.commitNow(batch)
 	}
 	s.noteHealth(batch, err)
+	return err
+}
+
+// commitNow is commit at the time as it is. It fails with errWaited where that
+// is over before anything has run.
+func (s *Store) commitNow(batch []*job) error {
+	now, waiting, open := s.cut(batch)
+	s.waited = false
+	if err := s.fold(now, waiting, open); err != nil {
+		return err
+	}
+	batch = slices.DeleteFunc(slices.Clone(batch), func(j *job) bool { return j.run == nil })
+	err := s.commitAt(now, batch, (*tx).plainly)
+	if errors.Is(err, errSpoilt) {
+		s.undo(batch)
+		err = s.commitAt(now, batch, (*tx).savepoint)
+	}
 	return err
 }
 
@@ -189,6 +207,10 @@ func (s *Store) noteHealth(batch []*job, err error) {
 	s.journal.sick = sick
 }
 
+// sharing is from how many verbs on their records share what they have alike: few
+// would save less than it takes.
+const sharing = 4
+
 // commitAt runs a batch, each verb by run.
 func (s *Store) commitAt(now time.Time, batch []*job, run func(*tx, *job) error) error {
 	if len(batch) == 0 {
@@ -201,10 +223,14 @@ func (s *Store) commitAt(now time.Time, batch []*job, run func(*tx, *job) error)
 	if err := s.setSync(level); err != nil {
 		return err
 	}
-	if _, err := s.writer.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := s.start(); err != nil {
 		return err
 	}
+	if s.waited {
+		return s.undoneBy(errWaited)
+	}
 	t, err := s.opening(now)
+	t.many = len(batch) >= sharing
 	if err == nil {
 		err = t.runAll(batch, run)
 	}
@@ -215,11 +241,10 @@ func (s *Store) commitAt(now time.Time, batch []*job, run func(*tx, *job) error)
 	if err == nil {
 		err = t.close()
 	}
-	if err != nil && !s.writer.db.GetAutocommit() {
-		_, undo := s.writer.exec("ROLLBACK")
-		err = errors.Join(err, undo)
+	if err != nil {
+		return s.undoneBy(err)
 	}
-	return err
+	return nil
 }
 
 // setSync chooses whether the commit waits for the disk. A later commit that
@@ -277,8 +302,8 @@ var (
 // plainly runs one verb without a savepoint. Most that are refused are so
 // before they have written anything; where one has, the batch is run again.
 func (t *tx) plainly(j *job) error {
-	before := t.db.TotalChanges()
-	if j.outcome = j.run(t); j.outcome != nil && t.db.TotalChanges() != before {
+	before, last := t.db.TotalChanges(), t.last
+	if j.outcome = j.run(t); j.outcome != nil && (t.db.TotalChanges() != before || t.last != last) {
 		return errSpoilt
 	}
 	return nil
@@ -287,16 +312,21 @@ func (t *tx) plainly(j *job) error {
 // savepoint runs one verb so that its failure undoes that verb only. The
 // error returned is one that ends the whole transaction.
 func (t *tx) savepoint(j *job) error {
+	if err := t.putPack(); err != nil {
+		return err
+	}
 	if _, err := t.exec("SAVEPOINT verb"); err != nil {
 		return err
 	}
-	last := t.last
+	last, of, in := t.last, len(t.pack.names.of), len(t.pack.names.in)
 	j.outcome = j.run(t)
 	if t.db.GetAutocommit() {
 		return nil // which runAll sees
 	}
 	if j.outcome != nil {
 		t.last = last
+		t.pack.empty()
+		t.pack.names.of, t.pack.names.in = t.pack.names.of[:of], t.pack.names.in[:in]
 		if _, err := t.exec("ROLLBACK TO verb"); err != nil {
 			return errors.Join(j.outcome, err)
 		}

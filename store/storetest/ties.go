@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/audit"
 	"github.com/seed-de4804fb/verbatim/auth"
 )
@@ -48,6 +50,30 @@ func testTies(t *testing.T, open Open) {
 					b.Errorf("%s: tie %q, invited by %q", voter, tie, by)
 				}
 			}
+		},
+		"an account of a provider is the owner whom its issuer and subject name": func(b *bench) {
+			own := auth.Account{ID: "acc_eve", Name: "Eve", Key: "eve", Tenant: tenant, Groups: []string{"admin", "operator"}, Active: true,
+				CreatedAt: b.clock.read(), Issuer: "https://id.example.com", Subject: "eve"}
+			b.must(b.book.AddAccount(b.Context(), own))
+			of := func(requirements []action.Requirement) action.Action {
+				a := b.asking(b.call(), requirements)
+				a.Principal, a.Owner = "oauth:eve", action.Identity(own.Issuer, own.Subject)
+				a.Terms.Digest = approval.Digest(a)
+				return b.suspend(a)
+			}
+			row := of(oneAdmin())
+			b.votes(vote(row, own.ID, true), action.ErrIneligible)
+			b.delegate(own.ID, fay, time.Hour)
+			b.votes(vote(row, fay, true), action.ErrIneligible)
+			row = of(groups("owner"))
+			b.votes(vote(row, own.ID, true), nil)
+			if tie, _ := b.tie(row, own.ID); tie != "owner" {
+				b.Fatalf("tie %q", tie)
+			}
+			row = of(oneAdmin())
+			row = b.finish(b.begin(b.claim(b.votes(vote(row, ann, true), nil))), action.Uncertain)
+			_, err := b.store.Reconcile(b.Context(), action.Reconciliation{ID: row.ID, State: action.ReconciledFailed, By: own.ID, Evidence: "seen"})
+			b.refused(err, action.ErrIneligible)
 		},
 		"two accounts of one principal are one voice": func(b *bench) {
 			for _, id := range []string{"acc_one", "acc_two"} {

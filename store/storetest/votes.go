@@ -1,12 +1,18 @@
 package storetest
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/action"
+	"github.com/seed-de4804fb/verbatim/approval"
 	"github.com/seed-de4804fb/verbatim/auth"
 	"github.com/seed-de4804fb/verbatim/canon"
+	"github.com/seed-de4804fb/verbatim/keys"
 )
 
 func groups(names ...string) []action.Requirement {
@@ -26,6 +32,26 @@ func (b *bench) votes(v action.Vote, want error) action.Action {
 		b.refused(err, want)
 	}
 	return row
+}
+
+// device is a new passkey of an account.
+func (b *bench) device(account string) keys.Passkey {
+	b.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	b.must(err)
+	p, err := keys.NewPasskey(fmt.Append(nil, "device ", b.next()), &private.PublicKey)
+	b.must(err)
+	b.must(b.register().AddCredential(b.Context(), auth.Credential{ID: p.CredentialID(), AccountID: account, PublicKey: p.SPKI(), RPID: "localhost",
+		Name: "phone", CreatedAt: b.clock.read(), Statement: []byte("{}")}))
+	return p
+}
+
+// byPasskey puts a vote into the envelope of a passkey. Whether the signature
+// holds is not for a store to say.
+func byPasskey(b *bench, v action.Vote, p keys.Passkey) action.Vote {
+	b.Helper()
+	v.Method, v.Envelope = action.MethodPasskey, keys.SignedByPasskey(approval.PayloadType, approval.VotePayload(v), p, keys.Assertion{}).JSON()
+	return v
 }
 
 func testVotes(t *testing.T, open Open) {
@@ -76,6 +102,19 @@ func testVotes(t *testing.T, open Open) {
 			late := b.pending()
 			b.must(b.book.RemoveCredential(b.Context(), key.ID, b.clock.read()))
 			b.votes(vote(late, ann, true), nil)
+		},
+		"a vote by a passkey that was removed since counts for nothing": func(b *bench) {
+			row, early, late := b.pending(), b.pending(), b.pending()
+			gone, stays := b.device(ann), b.device(bob)
+			b.votes(byPasskey(b, vote(row, ann, true), gone), nil)
+			b.votes(byPasskey(b, vote(early, bob, true), stays), nil)
+			held := b.claim(b.row(row.ID))
+			b.must(b.book.RemoveCredential(b.Context(), gone.CredentialID(), b.clock.read()))
+			_, err := b.store.Begin(b.Context(), action.Start{Action: held, Lease: lease})
+			b.refused(err, action.ErrIneligible)
+			b.begin(b.claim(b.row(early.ID)))
+			b.votes(byPasskey(b, vote(late, ann, true), gone), action.ErrPasskey)
+			b.same(late, b.row(late.ID))
 		},
 		"a step-up takes a passkey or a login of five minutes, when voting and when it begins": func(b *bench) {
 			stale, row := b.pending(), b.pending()

@@ -63,7 +63,7 @@ func (s Grants) tally(t Tx, g action.StandingGrant) (approval.Standing, error) {
 		FROM delegation d JOIN standing_vote v ON v.voter = d.delegate WHERE v.grant_id = $1 AND d.ended_at IS NULL) ORDER BY id`, g.ID); err != nil {
 		return approval.Waiting, err
 	}
-	return verbs.Tally(approval.Ballot(g), votes, t.Person, hasPasskey(t))
+	return verbs.Tally(approval.Ballot(g), votes, t.Person, Passkeys(t))
 }
 
 // Backing is the standing grant that approved a row, with its signatures

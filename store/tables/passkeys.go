@@ -121,14 +121,21 @@ func (b Book) RemoveCredential(ctx context.Context, id []byte, at time.Time) err
 	})
 }
 
-// HasPasskey reports whether an account had a good passkey at a time: from
-// then on its password makes no vote.
-func HasPasskey(c Reader, account string, at time.Time) (bool, error) {
-	n, err := number(c, "SELECT count(*) FROM credential WHERE account_id = $1 AND revoked_at IS NULL AND created_at <= $2", account, at)
-	return n > 0, err
-}
-
-// hasPasskey is HasPasskey in a transaction.
-func hasPasskey(t Tx) func(string, time.Time) (bool, error) {
-	return func(account string, at time.Time) (bool, error) { return HasPasskey(t, account, at) }
+// Passkeys is what votes ask of passkeys: whether an account had a good one at
+// a time, from when on its password makes no vote, and whether one was
+// removed. Whoever removes one waits for the transaction.
+func Passkeys(t Tx) verbs.Passkeys {
+	return verbs.Passkeys{
+		Had: func(account string, at time.Time) (bool, error) {
+			n, err := number(t, "SELECT count(*) FROM credential WHERE account_id = $1 AND revoked_at IS NULL AND created_at <= $2", account, at)
+			return n > 0, err
+		},
+		Removed: func(id []byte) (bool, error) {
+			if err := t.Share("SELECT 1 FROM credential WHERE id = $1", id); err != nil {
+				return false, err
+			}
+			n, err := number(t, "SELECT count(*) FROM credential WHERE id = $1 AND revoked_at IS NOT NULL", id)
+			return n > 0, err
+		},
+	}
 }

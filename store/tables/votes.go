@@ -50,7 +50,7 @@ func (p People) Vote(ctx context.Context, v action.Vote) (action.Action, error) 
 // newVote refuses a vote that counts for nothing, or comes again. known counts
 // the votes of somebody on something.
 func newVote(t Tx, v action.Vote, known string) error {
-	void, err := verbs.ByOldWay(v, hasPasskey(t))
+	void, err := verbs.Worthless(v, Passkeys(t))
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func Begin(row action.Action, now time.Time, s action.Start) Move {
 	to := row
 	to.State, to.Attempt, to.LeaseUntil = action.Executing, row.Attempt+1, now.Add(s.Lease)
 	to.Executor = s.Action.Executor
-	m := Move{To: to, Record: about(audit.ActionStarted, row.State, to, row.Principal), Facts: started(to), Secrets: Secrets{}}
+	m := Move{To: to, Record: about(audit.ActionStarted, row.State, to, row.Principal), Facts: Facts{}, Secrets: Secrets{}}
+	started(&to, m.Facts)
 	Limited(s.Limits, m.Facts, m.Secrets)
 	return m
 }
@@ -73,14 +74,18 @@ func BeginUnder(row action.Action, now time.Time, s action.Start, grant *action.
 // factLease names the end of a run's lease in its record.
 const factLease = "leaseUntil"
 
-func started(a action.Action) Facts {
-	f := Facts{"fence": decimal(a.Fence), "attempt": decimal(int64(a.Attempt)),
-		"policyVersion": a.Decision.PolicyVersion, factLease: a.LeaseUntil.Format(time.RFC3339Nano)}
+// started adds to the references of a record what a run begins with. A lease
+// whose end is not known yet is left out.
+func started(a *action.Action, f Facts) {
+	f["fence"], f["attempt"] = decimal(a.Fence), decimal(int64(a.Attempt))
+	f["policyVersion"] = a.Decision.PolicyVersion
+	if !a.LeaseUntil.IsZero() {
+		f[factLease] = a.LeaseUntil.Format(time.RFC3339Nano)
+	}
 	if a.Executor != "" {
 		f["executor"] = a.Executor
 	}
 	if a.Terms != nil {
 		f["approvalDigest"] = a.Terms.Digest.String()
 	}
-	return f
 }

@@ -108,8 +108,7 @@ func MaySettle(row action.Action, who action.Person) error {
 	if row.Terms != nil && approval.Eligible(*row.Terms, p, who) == nil {
 		return nil
 	}
-	own := who.ID == p.Owner || who.ID == p.Principal || who.Principal != "" && (who.Principal == p.Owner || who.Principal == p.Principal)
-	if own || !who.In(action.GroupOperator) {
+	if who.Is(p.Owner) || who.Is(p.Principal) || !who.In(action.GroupOperator) {
 		return action.ErrIneligible
 	}
 	return nil

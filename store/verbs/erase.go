@@ -56,6 +56,9 @@ func KeyGone(row action.Action) time.Time {
 
 // Shelf is where the payload of a row is sealed: with those of its class and
 // day.
-func Shelf(a action.Action) keys.Shelf {
-	return keys.Shelf{Class: byte(a.Class()), Day: keys.DayOf(a.CreatedAt)}
+func Shelf(a action.Action) keys.Shelf { return ShelfOf(&a, a.CreatedAt) }
+
+// ShelfOf is [Shelf] for a row that is made at a time.
+func ShelfOf(a *action.Action, created time.Time) keys.Shelf {
+	return keys.Shelf{Class: byte(a.Class()), Day: keys.DayOf(created)}
 }

@@ -34,6 +34,10 @@ func (r *Report) Record(name string, leaf []byte, columns audit.Record) {
 		r.Fault("%s: %v", name, err)
 		return
 	}
+	r.compare(name, record, columns)
+}
+
+func (r *Report) compare(name string, record, columns audit.Record) {
 	if record.Seq != columns.Seq || record.ID != columns.ID || !record.At.Equal(columns.At) || record.Tenant != columns.Tenant ||
 		record.Event != columns.Event || record.Action != columns.Action {
 		r.Fault("%s is not what its columns say", name)
@@ -44,6 +48,22 @@ func (r *Report) Record(name string, leaf []byte, columns audit.Record) {
 	if columns.At.After(r.LastAt) {
 		r.LastAt = columns.At
 	}
+}
+
+// Leaf looks at a record, named so in the report, that has no columns but its
+// number.
+func (r *Report) Leaf(name string, leaf []byte, seq int64) {
+	record, err := audit.ParseLeaf(leaf)
+	if err != nil {
+		r.Fault("%s: %v", name, err)
+		return
+	}
+	if record.At.Before(r.LastAt) {
+		r.Fault("%s is older than the one before", name)
+	}
+	columns := record
+	columns.Seq = seq
+	r.compare(name, record, columns)
 }
 
 // Action compares a row with the last record of it; nil where it has none.

@@ -115,33 +115,65 @@ func BindsKey(a action.Action) bool { return a.Key != "" && !a.Fingerprint.IsZer
 // FreshRecord is the record that brings a new row, with what it commits to.
 // limits is what one that begins at once takes.
 func FreshRecord(a action.Action, limits []action.Limit) (audit.Record, Facts, Secrets) {
-	f, s := proposed(a), payloadOf(a)
-	Limited(limits, f, s)
+	var room [likelySecrets]secret
+	r, f, list := freshRecord(&a, limits, room[:0])
+	return r, f, secretsOf(list)
+}
+
+// FreshEntry is that record ready to be written, but for its time, its number
+// and the end of its lease ([Entry.Lease]), which are the store's to give.
+func FreshEntry(a *action.Action, limits []action.Limit) Entry {
+	var room [likelySecrets]secret
+	r, f, list := freshRecord(a, limits, room[:0])
+	e := newEntry(time.Time{}, r, f)
+	e.commit(list)
+	return e
+}
+
+func freshRecord(a *action.Action, limits []action.Limit, room []secret) (audit.Record, Facts, []secret) {
+	f, list := proposed(a), payloadOf(a, room)
+	if taken := limited(limits, f); taken != "" {
+		list = append(list, secret{name: "limits", text: taken})
+	}
 	event := audit.ActionSuspended
 	switch a.State {
 	case action.Denied:
 		event = audit.ActionDenied
 	case action.Executing:
 		event = audit.ActionStarted
-		for name, value := range started(a) {
-			f[name] = value
-		}
+		started(a, f)
 	}
-	return about(event, "", a, a.Principal), f, s
+	return about(event, "", *a, a.Principal), f, list
 }
 
 // AllowedRecord is the record of a read or a handoff that may go on. There is
 // no row.
 func AllowedRecord(a action.Action) (audit.Record, Facts, Secrets) {
+	var room [likelySecrets]secret
+	r, f := allowedRecord(&a)
+	return r, f, secretsOf(payloadOf(&a, room[:0]))
+}
+
+// AllowedEntry is that record ready to be written, but for its time and its
+// number, which are the store's to give.
+func AllowedEntry(a *action.Action) Entry {
+	var room [likelySecrets]secret
+	r, f := allowedRecord(a)
+	e := newEntry(time.Time{}, r, f)
+	e.commit(payloadOf(a, room[:0]))
+	return e
+}
+
+func allowedRecord(a *action.Action) (audit.Record, Facts) {
 	event := audit.ReadAllowed
 	if a.Kind == action.KindHandoff {
 		event = audit.HandoffAllowed
 	}
-	r := about(event, "", a, a.Principal)
+	r := about(event, "", *a, a.Principal)
 	r.To = ""
 	f := proposed(a)
 	if a.Executor != "" {
 		f["executor"] = a.Executor
 	}
-	return r, f, payloadOf(a)
+	return r, f
 }

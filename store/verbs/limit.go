@@ -48,8 +48,15 @@ func Takes(s action.Start, now time.Time) ([]Take, error) {
 // Limited adds to the record of a start what it took from limits: their
 // names, and commitments to the amounts, which are arguments.
 func Limited(limits []action.Limit, f Facts, s Secrets) {
+	if taken := limited(limits, f); taken != "" {
+		s["limits"] = []byte(taken)
+	}
+}
+
+// limited adds the names and returns the amounts; nothing where there are none.
+func limited(limits []action.Limit, f Facts) string {
 	if len(limits) == 0 {
-		return
+		return ""
 	}
 	sorted := action.SortLimits(limits)
 	var names []string
@@ -59,8 +66,8 @@ func Limited(limits []action.Limit, f Facts, s Secrets) {
 		}
 	}
 	f["limits"] = ListText(names)
-	s["limits"] = []byte(array(sorted, func(l action.Limit) canon.Value {
+	return array(sorted, func(l action.Limit) canon.Value {
 		return canon.ObjectValue(pair("name", l.Name), pair("window", string(l.Window)), pair("scope", l.Scope),
 			pair("currency", l.Currency), canon.Member{Name: "amount", Value: canon.IntValue(l.Amount)})
-	}))
+	})
 }

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -30,13 +31,25 @@ type Entry struct {
 // NewEntry completes a record: its time, its references, its commitments.
 // Its number is the store's to give. The facts are the record's from then on.
 func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
+	e := newEntry(now, r, f)
+	e.Commitments = make(map[string]string, len(s))
+	for name, value := range s {
+		if len(value) > 0 {
+			e.Commitments[name] = e.Salt.Commit(name, value)
+		}
+	}
+	return e
+}
+
+// newEntry is NewEntry without commitments.
+func newEntry(now time.Time, r audit.Record, f Facts) Entry {
 	e := Entry{Record: r, Salt: audit.NewSalt()}
 	e.ID, e.At = "rec_"+rand.Text(), now
 	if f == nil {
 		f = Facts{}
 	}
-	e.Facts, e.Commitments = f, make(map[string]string, len(s))
-	for _, text := range []*string{&e.Tool, &e.Agent, &e.By, &e.Code} {
+	e.Facts = f
+	for _, text := range [...]*string{&e.Tool, &e.Agent, &e.By, &e.Code} {
 		*text = short(*text)
 	}
 	for name, value := range f {
@@ -47,13 +60,52 @@ func NewEntry(now time.Time, r audit.Record, f Facts, s Secrets) Entry {
 			f[name] = kept
 		}
 	}
-	under := e.Salt.Committer()
-	for name, value := range s {
-		if len(value) > 0 {
-			e.Commitments[name] = under.Commit(name, value)
+	return e
+}
+
+// secret is something that a record commits to: a text, or what is none.
+type secret struct {
+	name, text string
+	raw        []byte
+}
+
+// likelySecrets is how many secrets a record of a new action has at most.
+const likelySecrets = 12
+
+// secretsOf is a list of secrets by name.
+func secretsOf(list []secret) Secrets {
+	s := make(Secrets, len(list))
+	for _, x := range list {
+		if s[x.name] = x.raw; x.raw == nil {
+			s[x.name] = []byte(x.text)
 		}
 	}
-	return e
+	return s
+}
+
+// commit has the record commit to secrets; empty ones are left out. The
+// commitments share their memory.
+func (e *Entry) commit(list []secret) {
+	const size = 2 * len(canon.Digest{})
+	e.Commitments = make(map[string]string, len(list))
+	var room [size * likelySecrets]byte
+	all := room[:0]
+	for _, x := range list {
+		switch {
+		case len(x.raw) > 0:
+			d := e.Salt.Digest(x.name, x.raw)
+			all = hex.AppendEncode(all, d[:])
+		case x.text != "":
+			d := e.Salt.DigestText(x.name, x.text)
+			all = hex.AppendEncode(all, d[:])
+		}
+	}
+	rest := string(all)
+	for _, x := range list {
+		if len(x.raw) > 0 || x.text != "" {
+			e.Commitments[x.name], rest = rest[:size], rest[size:]
+		}
+	}
 }
 
 // Lease completes the record of a run that begins: until when it is held.
@@ -77,19 +129,33 @@ func about(event string, from action.State, a action.Action, by string) audit.Re
 	return r
 }
 
+// likelyFacts is for how many facts a record gets room at first: so many that
+// those of a run that begins need no more.
+const likelyFacts = 14
+
+// rulesText is empty where no rule decided.
+func rulesText(a *action.Action) string {
+	if len(a.Decision.Rules) == 0 {
+		return ""
+	}
+	return ListText(a.Decision.Rules)
+}
+
 // proposed are the references of a record that brings a new action.
-func proposed(a action.Action) Facts {
-	f := Facts{
-		"kind": string(a.Kind), "effect": a.Decision.Effect, "policyVersion": a.Decision.PolicyVersion,
-		"mutation": strconv.FormatBool(a.Mutation), "highImpact": strconv.FormatBool(a.HighImpact),
-		"owner": a.Owner, "task": a.Task, "grant": a.GrantID, "supersedes": a.Supersedes, "model": a.Model,
-		"callId": a.CallID, "rules": ListText(a.Decision.Rules), "resolvers": resolversText(a),
+func proposed(a *action.Action) Facts {
+	f := make(Facts, likelyFacts)
+	for _, fact := range [...]struct{ name, text string }{
+		{"kind", string(a.Kind)}, {"effect", a.Decision.Effect}, {"policyVersion", a.Decision.PolicyVersion},
+		{"mutation", strconv.FormatBool(a.Mutation)}, {"highImpact", strconv.FormatBool(a.HighImpact)},
+		{"owner", a.Owner}, {"task", a.Task}, {"grant", a.GrantID}, {"supersedes", a.Supersedes}, {"model", a.Model},
+		{"callId", a.CallID}, {"rules", rulesText(a)}, {"resolvers", resolversText(a)},
+	} {
+		if fact.text != "" {
+			f[fact.name] = fact.text
+		}
 	}
 	if !a.Definition.IsZero() {
 		f["definition"] = a.Definition.String()
-	}
-	if len(a.Decision.Rules) == 0 {
-		delete(f, "rules")
 	}
 	if a.Terms != nil {
 		f["approvalDigest"] = a.Terms.Digest.String()
@@ -98,7 +164,7 @@ func proposed(a action.Action) Facts {
 }
 
 // resolversText names who resolved what, without the answers.
-func resolversText(a action.Action) string {
+func resolversText(a *action.Action) string {
 	if len(a.Evidence) == 0 {
 		return ""
 	}
@@ -109,24 +175,18 @@ func resolversText(a action.Action) string {
 	return ListText(names)
 }
 
-// payloadOf is what the record of a new action commits to. Targets and the
+// payloadOf adds what the record of a new action commits to. Targets and the
 // proposal hash are among it: short arguments can be guessed from either.
-func payloadOf(a action.Action) Secrets {
-	s := Secrets{
-		"raw": a.Payload.Raw, "requested": []byte(a.Payload.Requested), "arguments": []byte(a.Payload.Args),
-		"preview": []byte(a.Payload.Preview), "proposalHash": []byte(a.Hash.String()), "reason": []byte(a.Decision.Reason),
-	}
+func payloadOf(a *action.Action, list []secret) []secret {
+	list = append(list, secret{name: "raw", raw: a.Payload.Raw}, secret{name: "requested", text: a.Payload.Requested},
+		secret{name: "arguments", text: a.Payload.Args}, secret{name: "preview", text: a.Payload.Preview},
+		secret{name: "proposalHash", text: a.Hash.String()}, secret{name: "reason", text: a.Decision.Reason},
+		secret{name: "facts", text: a.Payload.Facts}, secret{name: "key", text: a.Key})
 	if len(a.Targets) > 0 {
-		s["targets"] = []byte(TargetsText(a.Targets))
+		list = append(list, secret{name: "targets", text: TargetsText(a.Targets)})
 	}
 	if len(a.Evidence) > 0 {
-		s["evidence"] = []byte(EvidenceText(a.Evidence))
+		list = append(list, secret{name: "evidence", text: EvidenceText(a.Evidence)})
 	}
-	if a.Payload.Facts != "" {
-		s["facts"] = []byte(a.Payload.Facts)
-	}
-	if a.Key != "" {
-		s["key"] = []byte(a.Key)
-	}
-	return s
+	return list
 }

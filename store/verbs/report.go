@@ -12,6 +12,10 @@ import (
 // leaves it. The report beside it says what is wrong.
 var ErrFaults = errors.New("the store has faults")
 
+// ErrEarlier comes with ErrFaults where the one fault is that the store has
+// the form of an earlier version: a migration mends it.
+var ErrEarlier = errors.New("it has the form of an earlier version")
+
 // maxFaults is how many faults a report names.
 const maxFaults = 20
 
@@ -64,6 +68,17 @@ func (r *Restoration) CountCutOff(row action.Action) {
 	} else {
 		r.Expired++
 	}
+}
+
+// Err is ErrFaults where there are faults, and ErrEarlier with it.
+func (r *Report) Err() error {
+	switch {
+	case len(r.Faults) == 1 && r.More == 0 && r.Schema < r.Known:
+		return fmt.Errorf("%w: %w", ErrFaults, ErrEarlier)
+	case len(r.Faults) > 0:
+		return ErrFaults
+	}
+	return nil
 }
 
 // Earlier reports whether the store has the form of an earlier version, and

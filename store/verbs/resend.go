@@ -43,7 +43,9 @@ func Resend(row action.Action, now time.Time, lease time.Duration) Move {
 	to := row
 	to.State, to.Fence, to.LeaseUntil, to.Result = action.Executing, row.Fence+1, now.Add(lease), nil
 	to.CallerGone = true // its caller was told that nobody knows
-	return Move{To: to, Record: about(audit.ActionResent, row.State, to, row.Principal), Facts: started(to)}
+	m := Move{To: to, Record: about(audit.ActionResent, row.State, to, row.Principal), Facts: Facts{}}
+	started(&to, m.Facts)
+	return m
 }
 
 // Overtakes reports whether another action, which began later, touches what a

@@ -12,6 +12,9 @@ import (
 // An empty list is "[]" and reads back as nil.
 
 func array[T any](items []T, one func(T) canon.Value) string {
+	if len(items) == 0 {
+		return "[]"
+	}
 	out := make([]canon.Value, len(items))
 	for i, item := range items {
 		out[i] = one(item)
@@ -44,7 +47,17 @@ func member(v canon.Value, name string) string {
 }
 
 // ListText is how a list of texts is stored.
-func ListText(items []string) string { return array(items, canon.StringValue) }
+func ListText(items []string) string {
+	if len(items) == 0 {
+		return "[]"
+	}
+	var room [256]byte
+	out := room[:0]
+	for i, text := range items {
+		out = canon.AppendText(append(out, "[,"[min(i, 1)]), text)
+	}
+	return string(append(out, ']'))
+}
 
 // ParseList reads what ListText wrote.
 func ParseList(text string, to *[]string) error {

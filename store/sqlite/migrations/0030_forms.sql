@@ -1,0 +1,4 @@
+-- Leaves stand in packs in the form that Record.Forms makes (package audit):
+-- mostly a shorter one, which begins with a byte 1; as they are where they begin
+-- with a brace, like all of before. No row changes, but a program that knows
+-- leaves only must not read these.
