@@ -20,17 +20,19 @@ type ahead struct {
 	signed atomic.Pointer[promised]
 }
 
-// promised is what will be signed for a row that is being written.
+// promised is what is signed for a row that is being written.
 type promised struct {
-	leaf []byte
-	both func() signed
+	leaf   []byte
+	of     basis
+	ready  chan struct{} // closed when signed is as it stays
+	signed signed
 }
 
-// signed is a warrant, what it says, and the receipt of its record; a text is
-// nil where it could not be signed.
+// signed is a warrant with its deadline, and the receipt of its record; a text
+// is nil where it could not be signed.
 type signed struct {
-	says    warrant.Warrant
 	warrant []byte
+	sendBy  time.Time
 	receipt []byte
 }
 
@@ -45,49 +47,46 @@ func (h *ahead) signs(ctx context.Context) func(action.Action) {
 
 // written begins to sign. Everything is of the row and its record alone.
 func (h *ahead) written(a action.Action) {
-	if a.Leaf != nil {
-		h.signed.Store(&promised{a.Leaf, beside(func() signed { return h.sign(a) })})
+	if a.Leaf == nil {
+		return
 	}
+	p := &promised{leaf: a.Leaf, of: basisOf(a, a.UpdatedAt), ready: make(chan struct{})} // not all of the row, which is large
+	go h.sign(p)
+	h.signed.Store(p)
 }
 
-func (h *ahead) sign(a action.Action) (s signed) {
-	s.says = h.warrantOf(a)
-	s.warrant, _ = h.gate.signWarrant(context.Background(), s.says) // if not now, then again, with its error
-	s.receipt = h.gate.receipted(Outcome{}, a.Leaf).Receipt
-	return s
+// sign signs on a goroutine of its own. A text that could not be signed is
+// signed again later, with its error; so is one whose signing panicked.
+func (h *ahead) sign(p *promised) {
+	defer func() {
+		_ = recover()
+		close(p.ready)
+	}()
+	var s signed
+	s.warrant, s.sendBy, _ = h.warrant(context.Background(), p.of)
+	s.receipt = h.gate.receipted(Outcome{}, p.leaf).Receipt
+	p.signed = s
 }
 
-func (h *ahead) warrantOf(a action.Action) warrant.Warrant {
-	return warrantOf(h.of.audience, h.of.tool, a, warrant.Mutation, a.UpdatedAt)
+func (h *ahead) warrant(ctx context.Context, of basis) (text []byte, sendBy time.Time, err error) {
+	w := warrantOf(h.of.audience, h.of.tool, of, warrant.Mutation)
+	text, err = h.gate.signWarrant(ctx, w)
+	return text, w.SendBy, err
 }
 
 // given is the warrant of a row that has passed the commit point, with its
 // deadline and the receipt of its record: what was signed ahead, if it is of
 // that row, or else what is signed now. A receipt may be nil.
 func (h *ahead) given(ctx context.Context, a action.Action) (text []byte, sendBy time.Time, receipt []byte, err error) {
-	w := h.warrantOf(a)
-	if p := h.signed.Load(); p != nil && bytes.Equal(p.leaf, a.Leaf) {
-		if s := p.both(); s.says == w && s.warrant != nil {
-			return s.warrant, w.SendBy, s.receipt, nil
+	of := basisOf(a, a.UpdatedAt)
+	if p := h.signed.Load(); p != nil && p.of == of && bytes.Equal(p.leaf, a.Leaf) {
+		<-p.ready
+		if s := p.signed; s.warrant != nil {
+			return s.warrant, s.sendBy, s.receipt, nil
 		}
 	}
-	if text, err = h.gate.signWarrant(ctx, w); err != nil {
+	if text, sendBy, err = h.warrant(ctx, of); err != nil {
 		return nil, time.Time{}, nil, err
 	}
-	return text, w.SendBy, h.gate.receipted(Outcome{}, a.Leaf).Receipt, nil
-}
-
-// beside runs produce on a goroutine of its own. What it returns waits for what
-// it has made, and may be called once; that is zero where it panicked.
-func beside[T any](produce func() T) func() T {
-	made := make(chan T, 1)
-	go func() {
-		var x T
-		defer func() {
-			_ = recover()
-			made <- x
-		}()
-		x = produce()
-	}()
-	return func() T { return <-made }
+	return text, sendBy, h.gate.receipted(Outcome{}, a.Leaf).Receipt, nil
 }

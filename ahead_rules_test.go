@@ -117,6 +117,7 @@ func TestAWarrantIsOfTheAttemptThatTheStoreBegan(t *testing.T) {
 		"principal": func(a *action.Action) { a.Principal += "x" },
 		"agent":     func(a *action.Action) { a.Agent += "x" },
 		"arguments": func(a *action.Action) { a.Payload.Args = `{"text":"b"}` },
+		"moment":    func(a *action.Action) { a.UpdatedAt = a.UpdatedAt.Add(2 * time.Millisecond) },
 	} {
 		var row action.Action
 		*point = func(ctx context.Context, s action.Start, inner verbatim.Store) (action.Action, error) {
@@ -132,7 +133,7 @@ func TestAWarrantIsOfTheAttemptThatTheStoreBegan(t *testing.T) {
 		a := s.given(noted(`{"text":"` + name + `"}`))
 		w, v := s.check(a.Warrant, row.Payload.Args)
 		if v != warrant.OK || w.Fence != row.Fence || w.Attempt != row.Attempt || w.Action != row.ID || w.Tenant != row.Tenant ||
-			w.Principal != row.Principal || w.Agent != row.Agent {
+			w.Principal != row.Principal || w.Agent != row.Agent || !w.IssuedAt.Equal(row.UpdatedAt) || !w.SendBy.Equal(a.SendBy) {
 			t.Errorf("%s: %s: %+v", name, v, w)
 		}
 	}

@@ -79,7 +79,8 @@ func (g *Gate) warrants(audience string) bool { return g.cfg.Warrants != nil && 
 // the gate itself sends to has such a name, so the gate neither asks one about
 // it nor sends it again.
 func handedTo(audience string) canon.Digest {
-	return canon.Sum(canon.ArrayValue(canon.StringValue("warrant"), canon.StringValue(audience)).Canonical())
+	var room [128]byte
+	return canon.Sum(append(canon.AppendText(append(room[:0], `["warrant",`...), audience), ']'))
 }
 
 // give hands an attempt that has passed the commit point to the caller. Where
@@ -119,7 +120,7 @@ func (g *Gate) giveRead(ctx context.Context, p *proposal, d policy.Decision) (Ou
 		now, err = g.cfg.Store.Now(ctx)
 	}
 	var text []byte
-	w := warrantOf(p.audience, p.tool, row, warrant.Read, now)
+	w := warrantOf(p.audience, p.tool, basisOf(row, now), warrant.Read)
 	if err == nil {
 		text, err = g.signWarrant(ctx, w)
 	}
@@ -139,17 +140,30 @@ func (g *Gate) handed(p *proposal, a action.Action, text []byte, sendBy time.Tim
 	return o
 }
 
-// warrantOf says what an executor may start. The clock is the database's.
-func warrantOf(audience string, tool *catalog.Tool, a action.Action, kind warrant.Kind, now time.Time) warrant.Warrant {
-	now = now.UTC().Truncate(time.Millisecond)
-	w := warrant.Warrant{Audience: audience, Kind: kind, Tenant: a.Tenant, Principal: a.Principal, Agent: a.Agent,
-		Tool: a.Tool, Action: a.ID, Proposal: warrant.ProposalHash(a.Agent, a.Tool, a.Payload.Args), Args: canon.Sum([]byte(a.Payload.Args)),
+// basis is what a row gives to a warrant.
+type basis struct {
+	id, tenant, principal, agent, tool, args string
+	attempt                                  int
+	fence                                    int64
+	at                                       int64 // milliseconds since 1970, by the database's clock
+}
+
+func basisOf(a action.Action, at time.Time) basis {
+	return basis{a.ID, a.Tenant, a.Principal, a.Agent, a.Tool, a.Payload.Args, a.Attempt, a.Fence, at.UnixMilli()}
+}
+
+// warrantOf says what an executor may start.
+func warrantOf(audience string, tool *catalog.Tool, of basis, kind warrant.Kind) warrant.Warrant {
+	now := time.UnixMilli(of.at).UTC()
+	var room [1 << 10]byte
+	w := warrant.Warrant{Audience: audience, Kind: kind, Tenant: of.tenant, Principal: of.principal, Agent: of.agent,
+		Tool: of.tool, Action: of.id, Proposal: warrant.ProposalHash(of.agent, of.tool, of.args), Args: canon.Sum(append(room[:0], of.args...)),
 		Errors: warrant.Reported, IssuedAt: now, SendBy: now.Add(warrant.MaxLife)}
 	if kind == warrant.Mutation {
 		if tool.Errors == catalog.ErrorsUnclear {
 			w.Errors = warrant.Unclear
 		}
-		w.Attempt, w.Fence, w.ProviderKey = a.Attempt, a.Fence, action.ProviderKey(a.ID, a.Attempt)
+		w.Attempt, w.Fence, w.ProviderKey = of.attempt, of.fence, action.ProviderKey(of.id, of.attempt)
 	}
 	return w
 }
@@ -170,7 +184,7 @@ func (g *Gate) bearing(ctx context.Context, pm permit.Permit, audience string, t
 			return pm, err
 		}
 	}
-	text, err := g.signWarrant(ctx, warrantOf(audience, tool, a, kind, now))
+	text, err := g.signWarrant(ctx, warrantOf(audience, tool, basisOf(a, now), kind))
 	return pm.Bearing(text), err
 }
 

@@ -3,6 +3,7 @@ package verbatim
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
@@ -228,15 +229,19 @@ func evidence(answered []resolve.Answered) []snapshot.Evidence {
 // fingerprint says that two calls are the same request: tenant, principal,
 // tool, targets and proposal hash, joined by structure.
 func fingerprint(p *proposal) canon.Digest {
-	targets := make([]canon.Value, len(p.frozen.Targets))
+	var room [512]byte
+	out := canon.AppendText(append(room[:0], '['), p.session.Tenant)
+	out = canon.AppendText(append(out, ','), p.session.Principal)
+	out = append(canon.AppendText(append(out, ','), p.tool.Name), ",["...)
 	for i, t := range p.frozen.Targets {
-		targets[i] = canon.ArrayValue(canon.StringValue(t.Type), canon.StringValue(t.ID))
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = canon.AppendText(append(out, '['), t.Type)
+		out = append(canon.AppendText(append(out, ','), t.ID), ']')
 	}
-	return canon.Sum(canon.ArrayValue(
-		canon.StringValue(p.session.Tenant), canon.StringValue(p.session.Principal),
-		canon.StringValue(p.tool.Name), canon.ArrayValue(targets...),
-		canon.StringValue(p.frozen.Hash.String()),
-	).Canonical())
+	out = hex.AppendEncode(append(out, `],"`...), p.frozen.Hash[:])
+	return canon.Sum(append(out, `"]`...))
 }
 
 // reject records refused input as an event without payload and words it for

@@ -77,6 +77,7 @@ const (
 
 const (
 	prefix       = "/v1/"
+	pathEvents   = prefix + "actions/{id}/events"
 	defaultPause = 250 * time.Millisecond
 )
 
@@ -128,7 +129,7 @@ var entries = []entry{
 	{Route{http.MethodGet, "/v1/actions/{id}"}, []string{"wait", "state"}, (*API).action},
 	{Route{http.MethodPost, "/v1/actions/{id}/dismiss"}, nil, (*API).dismiss},
 	{Route{http.MethodPost, "/v1/actions/{id}/outcome"}, nil, (*API).outcome},
-	{Route{http.MethodGet, "/v1/actions/{id}/events"}, nil, (*API).events},
+	{Route{http.MethodGet, pathEvents}, nil, (*API).events},
 	{Route{http.MethodGet, "/v1/actions/{id}/result"}, nil, (*API).result},
 	{Route{http.MethodGet, "/v1/actions/{id}/votes"}, nil, (*API).votes},
 	{Route{http.MethodGet, "/v1/actions/{id}/records"}, []string{"limit", "before"}, (*API).records},
@@ -151,6 +152,12 @@ func OpenAPI() []byte { return append([]byte(nil), document...) }
 
 // Owns reports whether a path is one of the API's.
 func (a *API) Owns(path string) bool { return strings.HasPrefix(path, prefix) }
+
+// Streams reports whether a path is one of events.
+func (a *API) Streams(path string) bool {
+	_, ok := match(pathEvents, path)
+	return ok
+}
 
 // Refuse answers with a problem that has no code of its own (about:blank,
 // RFC 9457 §4.2.1).

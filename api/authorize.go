@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	verbatim "github.com/seed-de4804fb/verbatim"
@@ -18,10 +20,22 @@ import (
 type authorized struct {
 	Outcome json.RawMessage `json:"outcome"`
 	Receipt json.RawMessage `json:"receipt,omitempty"`
-	Warrant string          `json:"warrant,omitempty"` // in the form of its header
+	Warrant envelope        `json:"warrant,omitempty"`
 	Args    string          `json:"argsCanonicalJson,omitempty"`
 	SendBy  *time.Time      `json:"sendDeadline,omitempty"`
 }
+
+// envelope is a warrant, which is written in the form of its header.
+type envelope []byte
+
+// MarshalText is for whoever reads the type; [authorized.appendTo] writes the same.
+func (e envelope) MarshalText() ([]byte, error) { return warrant.AppendEncoded(nil, e), nil }
+
+// answers keeps the room of the answers to authorize, which are some kilobytes.
+var answers = sync.Pool{New: func() any { return new([]byte) }}
+
+// longestKept is the longest answer whose room is kept, in bytes.
+const longestKept = 16 << 10
 
 // authorize takes a call to the permit, for its caller to run.
 func (a *API) authorize(w http.ResponseWriter, r *request) {
@@ -43,24 +57,28 @@ func (a *API) authorize(w http.ResponseWriter, r *request) {
 		a.answer(w, got.Outcome)
 	default:
 		by := got.SendBy.UTC()
-		write(w, http.StatusOK, "application/json", authorized{Outcome: got.Outcome.Envelope(), Receipt: got.Outcome.Receipt,
-			Warrant: warrant.Encode(got.Warrant), Args: got.Args, SendBy: &by}.text())
+		room := answers.Get().(*[]byte)
+		text := authorized{Outcome: got.Outcome.Envelope(), Receipt: got.Outcome.Receipt, Warrant: got.Warrant, Args: got.Args, SendBy: &by}.appendTo((*room)[:0])
+		write(w, http.StatusOK, "application/json", text) // which keeps none of it
+		if *room = text; cap(text) <= longestKept {
+			answers.Put(room)
+		}
 	}
 }
 
-// text is the answer as JSON. It is written by hand, because two thirds of it
-// are signed texts, which encoding/json would read once more, byte by byte.
-func (x authorized) text() []byte {
-	out := make([]byte, 0, len(x.Outcome)+len(x.Receipt)+len(x.Warrant)+len(x.Args)+len(x.Args)/4+likelyRest)
+// appendTo appends the answer as JSON. It is written by hand, because two thirds
+// of it are signed texts, which encoding/json would read once more, byte by byte.
+func (x authorized) appendTo(out []byte) []byte {
+	out = slices.Grow(out, len(x.Outcome)+len(x.Receipt)+len(x.Warrant)+len(x.Warrant)/3+len(x.Args)+len(x.Args)/4+likelyRest)
 	out = append(append(out, `{"outcome":`...), x.Outcome...)
 	if len(x.Receipt) > 0 {
 		out = append(append(out, `,"receipt":`...), x.Receipt...)
 	}
-	if x.Warrant != "" {
-		out = canon.StringValue(x.Warrant).AppendTo(append(out, `,"warrant":`...))
+	if len(x.Warrant) > 0 {
+		out = append(warrant.AppendEncoded(append(out, `,"warrant":"`...), x.Warrant), '"')
 	}
 	if x.Args != "" {
-		out = canon.StringValue(x.Args).AppendTo(append(out, `,"argsCanonicalJson":`...))
+		out = canon.AppendText(append(out, `,"argsCanonicalJson":`...), x.Args)
 	}
 	if x.SendBy != nil {
 		out = append(x.SendBy.AppendFormat(append(out, `,"sendDeadline":"`...), time.RFC3339Nano), '"')

@@ -165,7 +165,7 @@ func TestTheAnswerToAuthorizeIsThatOfItsType(t *testing.T) {
 		if rapid.Bool().Draw(t, "receipt") {
 			receipt = object.Draw(t, "its text")
 		}
-		text, plain, err := api.Authorized(object.Draw(t, "outcome"), receipt, warrant.Encode(rapid.SliceOf(rapid.Byte()).Draw(t, "warrant")),
+		text, plain, err := api.Authorized(object.Draw(t, "outcome"), receipt, rapid.SliceOf(rapid.Byte()).Draw(t, "warrant"),
 			rapid.String().Draw(t, "arguments"), rapid.Int64Range(0, 1<<62).Draw(t, "deadline"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -43,25 +43,39 @@ var (
 
 // read takes a body into the members that an operation knows.
 func read(w http.ResponseWriter, r *http.Request, members []member) error {
-	if kinds := r.Header.Values("Content-Type"); len(kinds) != 1 || !endpoint.IsJSON(kinds[0]) || r.Header.Get("Content-Encoding") != "" {
+	if kinds := r.Header.Values("Content-Type"); len(kinds) != 1 || !endpoint.IsJSON(kinds[0]) || len(r.Header.Values("Content-Encoding")) > 0 {
 		return errMediaType
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(slowest)) // a recorder has none
-	var body bytes.Buffer
-	if n := r.ContentLength; n > 0 && n <= likely {
-		body.Grow(int(n) + bytes.MinRead) // the rest of the room is for seeing its end
-	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := whole(http.MaxBytesReader(w, r.Body, MaxBody), r.ContentLength)
 	_ = control.SetReadDeadline(time.Time{})
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return errTooLarge
-	}
 	if err != nil {
+		if large := new(http.MaxBytesError); errors.As(err, &large) {
+			return errTooLarge
+		}
 		return errGone
 	}
-	return parse(body.Bytes(), members)
+	return parse(body, members)
+}
+
+// whole reads a body, into no more room than it says that it needs if that is
+// little.
+func whole(from io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > likely {
+		return io.ReadAll(from)
+	}
+	body := make([]byte, length+1) // one byte for seeing its end
+	n, err := io.ReadFull(from, body)
+	switch {
+	case err == nil: // it is longer than it says
+		rest, err := io.ReadAll(from)
+		return append(body, rest...), err
+	case errors.Is(err, io.ErrUnexpectedEOF) && int64(n) == length:
+		return body[:n], nil
+	default:
+		return nil, err
+	}
 }
 
 // parse reads strict JSON: one object with these members and no other.

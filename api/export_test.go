@@ -51,11 +51,14 @@ func Bodies() map[string][2][]string {
 	return out
 }
 
+// Whole reads a body that says how long it is.
+var Whole = whole
+
 // Authorized returns the answer to authorize as it is written, and as
 // encoding/json writes it. sendBy is in nanoseconds since 1970.
-func Authorized(outcome, receipt []byte, warrant, args string, sendBy int64) (text, plain []byte, err error) {
+func Authorized(outcome, receipt, warrant []byte, args string, sendBy int64) (text, plain []byte, err error) {
 	by := time.Unix(0, sendBy).UTC()
 	x := authorized{Outcome: outcome, Receipt: receipt, Warrant: warrant, Args: args, SendBy: &by}
 	plain, err = json.Marshal(x)
-	return x.text(), plain, err
+	return x.appendTo(nil), plain, err
 }

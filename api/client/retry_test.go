@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -157,7 +158,7 @@ func TestAnswersThatAreNoneAreRefused(t *testing.T) {
 
 func TestWaitingGoesOnOverPollsAndBrokenStreams(t *testing.T) {
 	t.Parallel()
-	broken := 0
+	var broken atomic.Int32 // a cut line orders nothing between two handlers
 	for name, meddle := range map[string]func(w http.ResponseWriter, r *http.Request) bool{
 		"no streams": func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, "/events") {
@@ -174,7 +175,7 @@ func TestWaitingGoesOnOverPollsAndBrokenStreams(t *testing.T) {
 			return false
 		},
 		"streams that break off": func(_ http.ResponseWriter, r *http.Request) bool {
-			if broken++; strings.HasSuffix(r.URL.Path, "/events") && broken%2 == 1 {
+			if n := broken.Add(1); strings.HasSuffix(r.URL.Path, "/events") && n%2 == 1 {
 				panic(http.ErrAbortHandler)
 			}
 			return false
