@@ -146,7 +146,8 @@ func (p *parts) servers(cfg config.Config) ([]hub.Server, error) {
 // behind is how a declared server is reached. A command goes through check
 // each time before it is started.
 func behind(name string, declared config.Server, log *slog.Logger, check func(gate.Command) (gate.Command, error)) (hub.Server, error) {
-	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start, Audience: declared.Audience}
+	s := hub.Server{Name: name, Identity: declaredIdentity(declared, os.Environ(), declared.Dir), Greeting: declared.Start,
+		Audience: declared.Audience, PerSession: declared.PerSession}
 	roots, err := vouchers(declared)
 	if err != nil {
 		return s, err

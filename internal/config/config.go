@@ -95,6 +95,9 @@ type Server struct {
 	// endpoint may use. None means none.
 	Resources []string
 	Prompts   []string
+	// PerSession gives each client session a connection of its own: of a command,
+	// a process of its own.
+	PerSession bool
 	// Start is how long the server may take until it has greeted, and until it
 	// has listed what it offers.
 	Start time.Duration

@@ -190,7 +190,7 @@ func write(t *testing.T, dir, text string) string {
 }
 
 const endpointText = `servers:
-  files: {command: npx, resources: ["file:///srv/**"], prompts: ["*"]}
+  files: {command: npx, resources: ["file:///srv/**"], prompts: ["*"], perSession: true}
   far:
     url: https://mcp.example.com/mcp
     credential: {env: FAR_TOKEN}
@@ -218,7 +218,7 @@ func TestEndpointIsRead(t *testing.T) {
 	}
 	ca := filepath.Join(dir, "far.pem")
 	servers := map[string]config.Server{
-		"files": {Command: "npx", Start: config.DefaultStart, Resources: []string{"file:///srv/**"}, Prompts: []string{"*"}},
+		"files": {Command: "npx", Start: config.DefaultStart, Resources: []string{"file:///srv/**"}, Prompts: []string{"*"}, PerSession: true},
 		"far": {URL: "https://mcp.example.com/mcp", Audience: "far.example.com", CA: &ca, Start: config.DefaultStart,
 			Credential: &config.Credential{Secret: config.Secret{Env: "FAR_TOKEN"}, Header: "Authorization", Prefix: "Bearer "}},
 	}

@@ -41,6 +41,7 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 		"start":      duration(&s.Start, MinStart, MaxStart),
 		"resources":  func(r *reader, n *yaml.Node, at string) { s.Resources = r.list(n, at) },
 		"prompts":    func(r *reader, n *yaml.Node, at string) { s.Prompts = r.list(n, at) },
+		"perSession": truth(&s.PerSession),
 	})
 	if ca != "" {
 		s.CA = &ca
@@ -54,8 +55,8 @@ func (r *reader) server(n *yaml.Node, at string) Server {
 	switch {
 	case s.OpenAPI == nil && (s.KeyHeader != "" || s.Networks != nil):
 		r.fault(n, at, "keyHeader and networks are for a service with openapi")
-	case s.OpenAPI != nil && (s.URL == "" || s.Resources != nil || s.Prompts != nil || s.Audience != ""):
-		r.fault(n, at, "a service with openapi has a url, and neither resources, prompts nor audience")
+	case s.OpenAPI != nil && (s.URL == "" || s.Resources != nil || s.Prompts != nil || s.Audience != "" || s.PerSession):
+		r.fault(n, at, "a service with openapi has a url, and neither resources, prompts, audience nor perSession")
 	case s.Command == "" && s.URL == "":
 		r.fault(n, join(at, "command"), "is needed, or url")
 	case s.URL == "" && (s.Credential != nil || s.CA != nil):

@@ -81,7 +81,7 @@ func TestTheGatewayIsTheClientThatItsClientIs(t *testing.T) {
 
 // otherwise are the scenarios that see another client, and why that is meant.
 var otherwise = map[string]string{
-	"elicitation-sep1034-client-defaults": "the server asks beside the call; what cannot be told to belong to a call goes to no client",
+	"elicitation-sep1034-client-defaults": "the client speaks 2026-07-28, in which answers ask; the server an older revision, in which it asks by itself",
 	"http-custom-headers":                 "null where the schema does not allow it is refused and not sent",
 	"http-standard-headers":               "the gateway lists as well, so that one check more is made, and passes",
 }

@@ -62,7 +62,7 @@ func gatewayBefore(t *testing.T, target string, edit func(http.Header)) string {
 
 // gatewayFor serves a gateway before the server that is dialled. asks says
 // that what the server asks of a client comes with the request that it belongs
-// to.
+// to; each session has a connection of its own.
 func gatewayFor(t *testing.T, dial func(context.Context) (hub.Transport, error), asks bool, edit func(http.Header)) string {
 	t.Helper()
 	f := verbatimtest.New(t, verbatimtest.Config{Policy: policy.FromFunc("v", func(context.Context, policy.Input) (policy.Decision, error) {
@@ -70,7 +70,7 @@ func gatewayFor(t *testing.T, dial func(context.Context) (hub.Transport, error),
 	})})
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	h, err := hub.New(hub.Config{Gate: f.Gate, Binder: reads{}, Version: "test", Log: log, Servers: []hub.Server{{
-		Name: "suite", Asks: asks, Resources: everything(t), Prompts: everything(t), Dial: dial}}})
+		Name: "suite", Asks: asks, PerSession: true, Resources: everything(t), Prompts: everything(t), Dial: dial}}})
 	if err != nil {
 		t.Fatal(err)
 	}

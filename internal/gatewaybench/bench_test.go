@@ -105,10 +105,17 @@ func met(ok bool) string {
 func nothing() uint64       { return 0 }
 func noTime() time.Duration { return 0 }
 
+// everything is what this process has allocated.
+func everything() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
 func lineSubject(t *testing.T, label, name, tool, era string) subject {
 	t.Helper()
 	p := started(t, "stdio:"+name, "")
-	return subject{label, lineClient(t, p.pipe, tool, era), func() uint64 { return p.allocated(t) }, func() time.Duration { return p.cpu(t) }}
+	return subject{label, lineClient(t, p.pipe, tool, era), func() uint64 { return p.allocated(t) }, p.used(t)}
 }
 
 func TestStdio(t *testing.T) {
@@ -122,14 +129,9 @@ func TestStdio(t *testing.T) {
 // TestStdioInside has client, proxies and server in one process: no hop costs
 // a switch of processes, as it does in use.
 func TestStdioInside(t *testing.T) {
-	all := func() uint64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.TotalAlloc
-	}
 	var list []subject
 	for _, s := range [][2]string{{"direct", "server"}, {"raw line forwarder", "forwarder"}, {"verbatim", "verbatim"}, {"typed go-sdk proxy", "typed"}} {
-		list = append(list, subject{s[0], lineClient(t, inside(t, s[1]), "look", legacy), all, noTime})
+		list = append(list, subject{s[0], lineClient(t, inside(t, s[1]), "look", legacy), everything, noTime})
 	}
 	report("stdio inside one process, "+legacy, measure(t, list), bars{1.6, 0.35})
 }
@@ -137,7 +139,7 @@ func TestStdioInside(t *testing.T) {
 func webSubject(t *testing.T, label, name, behind, tool, era string) subject {
 	t.Helper()
 	p, at := startedHTTP(t, name, behind)
-	return subject{label, webClient(t, at, tool, era, "7"), func() uint64 { return p.allocated(t) }, func() time.Duration { return p.cpu(t) }}
+	return subject{label, webClient(t, at, tool, era, "7"), func() uint64 { return p.allocated(t) }, p.used(t)}
 }
 
 func TestHTTP(t *testing.T) {

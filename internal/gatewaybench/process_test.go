@@ -35,10 +35,14 @@ func TestMain(m *testing.M) {
 	}
 	var err error
 	if kind == "http" {
-		err = serveHTTP(name, os.Getenv(behindVar), os.Stdout)
+		err = serveHTTP(name, os.Getenv(behindVar))
 	} else {
 		err = stdioRoles[name](pipe{os.Stdin, os.Stdout}, func() pipe {
-			p, err := start("stdio:server", "")
+			server := "server"
+			if behind := os.Getenv(behindVar); behind != "" {
+				server = behind
+			}
+			p, err := start("stdio:"+server, "")
 			if err != nil {
 				panic(err)
 			}
@@ -177,6 +181,11 @@ func (p *process) cpu(t *testing.T) (sum time.Duration) {
 		}
 	}
 	return sum
+}
+
+// used is cpu, as a subject has it.
+func (p *process) used(t *testing.T) func() time.Duration {
+	return func() time.Duration { return p.cpu(t) }
 }
 
 // resident is the memory of a process in KiB: all of it, with the pages of the

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,19 +45,34 @@ func (p pipe) Close() error                { return errors.Join(p.in.Close(), p.
 
 // socket is a pipe as the daemon of wrap has one to its client: one that does
 // not block, and says so.
-type socket struct {
-	pipe
-	*os.File
+type socket struct{ in, out *os.File }
+
+func (s socket) Read(b []byte) (int, error)          { return s.in.Read(b) }
+func (s socket) Write(b []byte) (int, error)         { return s.out.Write(b) }
+func (s socket) SetReadDeadline(at time.Time) error  { return s.in.SetReadDeadline(at) }
+func (s socket) SetWriteDeadline(at time.Time) error { return s.out.SetWriteDeadline(at) }
+func (s socket) Close() error                        { return errors.Join(s.in.Close(), s.out.Close()) }
+func (s socket) SyscallConn() (syscall.RawConn, error) {
+	in, err := s.in.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.out.SyscallConn()
+	return ends{in, out}, err
 }
 
-func (s socket) Read(b []byte) (int, error)  { return s.pipe.Read(b) }
-func (s socket) Write(b []byte) (int, error) { return s.pipe.Write(b) }
-func (s socket) Close() error                { return s.pipe.Close() }
+// ends are the descriptors of a socket.
+type ends struct {
+	syscall.RawConn
+	out syscall.RawConn
+}
+
+func (e ends) Write(f func(uintptr) bool) error { return e.out.Write(f) }
 
 // A role stands between a client and a server that dial starts.
 type role func(client pipe, dial func() pipe) error
 
-var stdioRoles = map[string]role{"server": server, "forwarder": forwarder, "verbatim": gateway, "typed": typed}
+var stdioRoles = map[string]role{"server": server, "forwarder": forwarder, "verbatim": gateway, "typed": typed, "sdk": sdkLines}
 
 // server answers.
 func server(client pipe, _ func() pipe) error {
@@ -138,19 +154,28 @@ func unblocked(client pipe) (io.ReadWriteCloser, error) {
 	if !ok {
 		return client, nil
 	}
-	if in.SetReadDeadline(time.Time{}) == nil { // it does not block as it is
-		return socket{client, in}, nil
+	var s socket
+	var err error
+	if s.in, err = loose(in, "from client"); err != nil {
+		return nil, err
 	}
-	fd, err := unix.Dup(int(in.Fd())) // the file closes its own when nobody holds it any more
+	s.out, err = loose(client.out.(*os.File), "to client")
+	return s, err
+}
+
+// loose is a file that does not block.
+func loose(f *os.File, name string) (*os.File, error) {
+	if f.SetDeadline(time.Time{}) == nil {
+		return f, nil
+	}
+	fd, err := unix.Dup(int(f.Fd())) // the file closes its own when nobody holds it any more
 	if err != nil {
 		return nil, err
 	}
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, errors.Join(err, unix.Close(fd))
 	}
-	own := os.NewFile(uintptr(fd), "client")
-	client.in = own
-	return socket{client, own}, nil
+	return os.NewFile(uintptr(fd), name), nil
 }
 
 // typed is a proxy of the Go SDK.
@@ -179,7 +204,7 @@ func proxyServer(session *mcp.ClientSession) *mcp.Server {
 type handler func(host, behind string) (http.Handler, error)
 
 var httpRoles = map[string]handler{"server": webServer, "forwarder": reverse, "verbatim": webGateway, "typed": webTyped,
-	"typedstateless": webTypedStateless}
+	"typedstateless": webTypedStateless, "sdk": sdkWeb}
 
 func webServer(string, string) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -280,23 +305,31 @@ func wires(l net.Listener, behind string) error {
 }
 
 // serveHTTP listens and says where.
-func serveHTTP(name, behind string, say io.Writer) error {
+func serveHTTP(name, behind string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
+	return serveOn(l, name, behind, func(at string) error {
+		_, err := io.WriteString(os.Stdout, at+"\n")
+		return err
+	})
+}
+
+// serveOn plays a role on a listener, after it said where that is.
+func serveOn(l net.Listener, name, behind string, say func(at string) error) error {
+	at := "http://" + l.Addr().String() + "/"
 	if name == "wires" {
-		if _, err := io.WriteString(say, "http://"+l.Addr().String()+"/\n"); err != nil {
+		if err := say(at); err != nil {
 			return err
 		}
 		return wires(l, behind)
 	}
-	h := httpRoles[name]
-	made, err := h(l.Addr().String(), behind)
+	made, err := httpRoles[name](l.Addr().String(), behind)
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(say, "http://"+l.Addr().String()+"/\n"); err != nil {
+	if err := say(at); err != nil {
 		return err
 	}
 	if _, ours := made.(*endpoint.Endpoint); ours { // as the daemon does

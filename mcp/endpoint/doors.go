@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
@@ -37,7 +38,8 @@ const lookAgain = time.Minute
 
 // whileGood returns a context that ends when the token of a request does not
 // stand for its caller any more. A stream may be open for longer than that.
-// What the caller is told of is that of its token as it is.
+// What the caller is told of is that of its token as it is: a session learns
+// that, and where there is none (nil) the context ends.
 func (e *Endpoint) whileGood(r *http.Request, who Identity, s *hub.Session) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(r.Context())
 	go func() {
@@ -74,6 +76,12 @@ func (e *Endpoint) still(r *http.Request, who Identity, s *hub.Session) bool {
 	case err != nil:
 		return true
 	}
+	if now.Key != who.Key || !samePrincipal(now.Caller.Session, who.Caller.Session) {
+		return false
+	}
+	if s == nil {
+		return reflect.DeepEqual(now.Caller.Servers, who.Caller.Servers) && reflect.DeepEqual(now.Caller.Tools, who.Caller.Tools)
+	}
 	s.Renew(now.Caller)
-	return now.Key == who.Key
+	return true
 }

@@ -78,6 +78,9 @@ type Config struct {
 type Beside interface {
 	// Owns reports whether it serves a path, or says that nothing is there.
 	Owns(path string) bool
+	// Streams reports whether what it answers on a path lasts: such an answer
+	// ends (the request's context does) with what its token stands for.
+	Streams(path string) bool
 	// Refuse words a refusal of this package for a path of its own.
 	Refuse(w http.ResponseWriter, status int, text string)
 	// ServeFor answers a request of a caller.
@@ -210,6 +213,11 @@ func (e *Endpoint) serveBeside(w http.ResponseWriter, r *http.Request, who Ident
 		return
 	}
 	defer e.load.leave(who.Key)
+	if r.Method == http.MethodGet && e.cfg.Beside.Streams(r.URL.Path) {
+		ctx, cancel := e.whileGood(r, who, nil)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
 	e.cfg.Beside.ServeFor(w, r, who)
 }
 

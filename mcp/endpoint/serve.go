@@ -196,7 +196,7 @@ func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Identity, 
 }
 
 func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request, who Identity, m *wire.Message) {
-	s, ok := e.sessions.add(who.Key, e.cfg.Hub.Legacy(who.Caller))
+	s, ok := e.sessions.add(who, e.cfg.Hub.Legacy)
 	if !ok {
 		w.Header().Set("Retry-After", "1")
 		overloaded(w, http.StatusTooManyRequests, "too many sessions are busy; nothing was done")
@@ -218,7 +218,7 @@ func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, who Identity,
 		fault(w, http.StatusBadRequest, id, wire.CodeInvalidRequest, "the request names no session: begin with initialize, or name a protocol version in _meta", nil)
 		return nil, false
 	}
-	s, ok := e.sessions.find(who.Key, values[0])
+	s, ok := e.sessions.find(who, values[0])
 	if !ok {
 		fault(w, http.StatusNotFound, id, wire.CodeInvalidRequest, "there is no such session", nil)
 		return nil, false
@@ -233,9 +233,14 @@ func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, who Identity,
 // exchange answers one request, on a stream if there is something to say
 // before the answer.
 func (e *Endpoint) exchange(w http.ResponseWriter, r *http.Request, s *hub.Session, m *wire.Message) {
-	out := newReply(w, accepts(r, "text/event-stream"))
+	streams := accepts(r, "text/event-stream")
+	out := newReply(w, streams)
 	defer out.close()
-	answer := s.Request(r.Context(), m, out.beside)
+	var beside func(*wire.Message)
+	if streams {
+		beside = out.beside
+	}
+	answer := s.Request(r.Context(), m, beside)
 	out.finish(answer, m.ProtocolVersion() != "")
 }
 

@@ -5,15 +5,18 @@ import (
 	"sync"
 	"time"
 
+	verbatim "github.com/seed-de4804fb/verbatim"
 	"github.com/seed-de4804fb/verbatim/mcp/hub"
 )
 
 // sessions are the clients of the legacy era.
 type sessions struct {
-	max int
+	max  int
+	idle time.Duration // how long one is kept without requests
 
-	mu   sync.Mutex
-	byID map[string]*session
+	mu    sync.Mutex
+	byID  map[string]*session
+	sweep *time.Timer // while there are any
 }
 
 // session is one of them.
@@ -28,21 +31,28 @@ type session struct {
 	streams bool // it has its one stream
 }
 
-// idleFor is how long a session without requests is kept.
-const idleFor = time.Hour
+// idleFor is how long a session without requests is kept, and sweepsIn how
+// often within that somebody looks.
+const (
+	idleFor  = time.Hour
+	sweepsIn = 60
+)
 
-func newSessions(limit int) *sessions { return &sessions{max: limit, byID: map[string]*session{}} }
+func newSessions(limit int) *sessions {
+	return &sessions{max: limit, idle: idleFor, byID: map[string]*session{}}
+}
 
-// add keeps a session. If its caller has too many, the one that was used
-// longest ago goes, unless it is busy; ok is false if all are.
-func (s *sessions) add(key string, h *hub.Session) (added *session, ok bool) {
+// add begins a session and keeps it. If its caller has too many, the one that
+// was used longest ago goes, unless it is busy; ok is false if all are, and
+// nothing has begun then.
+func (s *sessions) add(who Identity, begin func(hub.Caller) *hub.Session) (added *session, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sweep()
+	s.dropOld()
 	mine := 0
 	var oldest *session
 	for _, x := range s.byID {
-		if x.key != key {
+		if x.key != who.Key {
 			continue
 		}
 		mine++
@@ -56,20 +66,36 @@ func (s *sessions) add(key string, h *hub.Session) (added *session, ok bool) {
 		}
 		s.drop(oldest)
 	}
-	added = &session{Session: h, id: rand.Text(), key: key, used: time.Now()}
+	added = &session{Session: begin(who.Caller), id: rand.Text(), key: who.Key, used: time.Now()}
 	s.byID[added.id] = added
+	if s.sweep == nil {
+		s.sweep = time.AfterFunc(s.idle/sweepsIn, s.look)
+	}
 	return added, true
 }
 
-// sweep drops what nobody has used for long, or has ended.
-func (s *sessions) sweep() {
+// look drops old sessions for as long as there are any: their servers' own
+// processes end with them, whether or not somebody comes again.
+func (s *sessions) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropOld()
+	if len(s.byID) == 0 {
+		s.sweep = nil
+		return
+	}
+	s.sweep.Reset(s.idle / sweepsIn)
+}
+
+// dropOld drops what nobody has used for long, or has ended.
+func (s *sessions) dropOld() {
 	for _, x := range s.byID {
 		used, idle := x.idle()
 		select {
 		case <-x.Done():
 			s.drop(x)
 		default:
-			if idle && time.Since(used) > idleFor {
+			if idle && time.Since(used) > s.idle {
 				s.drop(x)
 			}
 		}
@@ -81,12 +107,14 @@ func (s *sessions) drop(x *session) {
 	x.Close()
 }
 
-// find returns a caller's session. That of somebody else is none.
-func (s *sessions) find(key, id string) (*session, bool) {
+// find returns a caller's session. That of somebody else is none, and neither is
+// one that the same token began while it stood for somebody else: a server of
+// the session's own knows what it was told then.
+func (s *sessions) find(who Identity, id string) (*session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.byID[id]
-	if !ok || x.key != key {
+	if !ok || x.key != who.Key || !samePrincipal(x.Caller().Session, who.Caller.Session) {
 		return nil, false
 	}
 	select {
@@ -96,6 +124,10 @@ func (s *sessions) find(key, id string) (*session, bool) {
 	default:
 		return x, true
 	}
+}
+
+func samePrincipal(a, b verbatim.Session) bool {
+	return a.Tenant == b.Tenant && a.Principal == b.Principal
 }
 
 func (s *sessions) remove(x *session) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-de4804fb/verbatim/internal/brief"
 	"github.com/seed-de4804fb/verbatim/internal/eager"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -65,7 +66,7 @@ func Serve(ctx context.Context, cfg Config, client io.ReadWriteCloser, serverOut
 	if err := cfg.check(); err != nil {
 		return err
 	}
-	c := &conn{log: cfg.Log, client: wire.NewWriter(client), up: NewStream(serverOut, serverIn, cfg.Log),
+	c := &conn{log: cfg.Log, client: wire.NewWriter(brief.NewWriter(client)), up: NewStream(serverOut, serverIn, cfg.Log),
 		live: map[string]*flight{}, asked: map[string]bool{}, tokens: map[string]int{}}
 	c.roster = NewRoster(cfg.Server, cfg.Binder, c.page)
 	c.roster.Patience = cfg.Listing

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-de4804fb/verbatim/execute"
+	"github.com/seed-de4804fb/verbatim/internal/brief"
 	"github.com/seed-de4804fb/verbatim/internal/eager"
 	"github.com/seed-de4804fb/verbatim/mcp/wire"
 )
@@ -88,7 +89,7 @@ var _ Line = (*Stream)(nil)
 // NewStream returns a Stream that reads a server's output and writes its
 // input. Somebody must call Listen.
 func NewStream(in io.Reader, out io.Writer, log *slog.Logger) *Stream {
-	u := &Stream{out: wire.NewWriter(out), log: log, seat: newSeat(), room: roomOf(out),
+	u := &Stream{out: wire.NewWriter(brief.NewWriter(out)), log: log, seat: newSeat(), room: roomOf(out),
 		gone: make(chan struct{}), replies: make(chan *wire.Message, maxReplies), waiting: map[string]*asker{}}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Time{}) == nil {
 		u.deadline = d.SetReadDeadline
@@ -141,12 +142,16 @@ func (u *Stream) Run(ctx context.Context, m *wire.Message, t Trip) (*wire.Messag
 }
 
 // Tell sends what wants no answer.
-func (u *Stream) Tell(m *wire.Message) error { return u.write(m, nil) }
+func (u *Stream) Tell(m *wire.Message) error { return u.write(context.Background(), m, nil) }
 
-// write sends one frame and notes where it ends.
-func (u *Stream) write(m *wire.Message, from *asker) error {
+// write sends one frame and notes where it ends. What had to wait for its turn
+// until its time was over is not sent: others have given it up by then.
+func (u *Stream) write(ctx context.Context, m *wire.Message, from *asker) error {
 	u.order.Lock()
 	defer u.order.Unlock()
+	if ctx.Err() != nil {
+		return notRun(ctx.Err())
+	}
 	end := u.written.Add(int64(len(m.Bytes())) + 1)
 	if from != nil {
 		u.mu.Lock()
@@ -190,7 +195,7 @@ func (u *Stream) exchange(ctx context.Context, m *wire.Message, t Trip, late tim
 	if t.Sent != nil {
 		t.Sent(id)
 	}
-	if err := u.write(m, a); err != nil {
+	if err := u.write(ctx, m, a); err != nil {
 		return nil, writeError(err)
 	}
 	if t.Left != nil {
@@ -311,6 +316,9 @@ func answered(a *wire.Message, ok bool) (*wire.Message, error) {
 
 func writeError(err error) error {
 	var w *wire.WriteError
+	if errors.Is(err, execute.ErrNotRun) {
+		return err
+	}
 	if errors.As(err, &w) && w.Written == 0 {
 		return fmt.Errorf("%w: %w", execute.ErrNotRun, err)
 	}

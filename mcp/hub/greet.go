@@ -69,6 +69,9 @@ func (h *Hub) clientInfo() []byte {
 
 // capabilities is what the gateway can do for a server that asks.
 func (s *server) capabilities() []byte {
+	if s.session != nil {
+		return s.session.declaration()
+	}
 	if s.Asks {
 		return []byte(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
 	}

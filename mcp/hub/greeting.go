@@ -23,15 +23,12 @@ func (s *Session) initialize(r *request) *wire.Message {
 	again := s.version != ""
 	if !again {
 		s.version = version
-		for _, name := range needs {
-			_, found, err := r.msg.Member("/params/capabilities/" + name)
-			s.can[name] = found && err == nil
-		}
 	}
 	s.mu.Unlock()
 	if again {
 		return s.failure(r.msg.ID(), wire.CodeInvalidRequest, "the session is initialized")
 	}
+	s.declare(r.msg)
 	m, err := s.greeting(r, version)
 	if err != nil {
 		s.hub.cfg.Log.Error("a greeting could not be built", "error", err)

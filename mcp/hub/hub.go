@@ -60,6 +60,10 @@ type Server struct {
 	// that it belongs to. Where it does not, the server is told that clients can
 	// do nothing for it.
 	Asks bool
+	// PerSession gives each session of the legacy era connections of its own:
+	// what comes on them beside all requests is that session's, and the server is
+	// told what its client can do. Everybody else shares one.
+	PerSession bool
 	// Resources are patterns of URIs, Prompts of names. What no pattern names
 	// does not exist.
 	Resources []Pattern
@@ -213,6 +217,14 @@ func (h *Hub) finish() {
 	for _, s := range h.all() {
 		s.runs.Wait()
 	}
+}
+
+// Sessions is how many sessions of the legacy era, and streams of the modern
+// one, are open.
+func (h *Hub) Sessions() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions)
 }
 
 // all are the servers, those among them that are being let go.

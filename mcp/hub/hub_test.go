@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -123,7 +124,7 @@ func (s *scripted) answer(m *wire.Message) (*wire.Message, error) {
 			list = append(list, map[string]any{"name": "n", "uri": uri})
 		}
 		return object(map[string]any{"resources": list})
-	case "tools/call", "resources/read":
+	case "tools/call", "resources/read", "resources/subscribe":
 		select {
 		case s.seen <- m.Method() + " " + m.Name():
 		default:
@@ -255,5 +256,33 @@ func TestResourcesAreClosedUnlessOneRuleNamesThem(t *testing.T) {
 	}
 	if len(s.seen) != 1 {
 		t.Errorf("%d reads reached the server", len(s.seen))
+	}
+}
+
+func TestASessionFollowsSoManyResourcesAndNoMore(t *testing.T) {
+	t.Parallel()
+	s := &scripted{seen: make(chan string, 2000)}
+	h, f := newHub(t, reviewed{}, hub.Server{Name: "one", Dial: s.dial, Resources: []hub.Pattern{pattern(t, "file:///srv/**")}})
+	session := h.Legacy(hub.Caller{Session: f.Session()})
+	follow := func(method string, n int) wire.Kind {
+		return ask(t, session, "resources/"+method, fmt.Sprintf(`{"uri":"file:///srv/%d"}`, n)).Kind()
+	}
+	for n := range 1000 {
+		if follow("subscribe", n) != wire.KindResult {
+			t.Fatalf("resource %d", n)
+		}
+	}
+	for _, step := range []struct {
+		method string
+		n      int
+		want   wire.Kind
+	}{{"subscribe", 1000, wire.KindError}, {"subscribe", 7, wire.KindResult}, {"subscribe", 1001, wire.KindError},
+		{"unsubscribe", 7, wire.KindResult}, {"subscribe", 1000, wire.KindResult}, {"subscribe", 7, wire.KindError}} {
+		if got := follow(step.method, step.n); got != step.want {
+			t.Errorf("%s %d: %v", step.method, step.n, got)
+		}
+	}
+	if len(s.seen) != 1002 {
+		t.Errorf("the server was asked %d times", len(s.seen))
 	}
 }

@@ -26,16 +26,34 @@ func (l *link) other(m *wire.Message) {
 		l.tokens.deliver(m)
 	case "notifications/tools/list_changed":
 		l.changed()
-		l.server.hub.broadcast(l.server.Name, m)
+		l.news(m)
 	case "notifications/resources/list_changed", "notifications/prompts/list_changed", "notifications/resources/updated":
-		l.server.hub.broadcast(l.server.Name, m)
+		l.news(m)
 	default:
-		if m.Kind() == wire.KindRequest {
-			l.reply(m)
+		if x := l.server.session; x != nil && (fromServer[m.Method()] == m.Kind() || m.Method() == "notifications/cancelled") {
+			x.aside(l, m)
 			return
 		}
-		l.server.log.Debug("a message of the server was dropped", "method", m.Method())
+		l.unheard(m)
 	}
+}
+
+// unheard is what becomes of what no client can be told.
+func (l *link) unheard(m *wire.Message) {
+	if m.Kind() == wire.KindRequest {
+		l.reply(m)
+		return
+	}
+	l.server.log.Debug("a message of the server was dropped", "method", m.Method())
+}
+
+// news tells those who may hear of the server.
+func (l *link) news(m *wire.Message) {
+	if x := l.server.session; x != nil {
+		x.hear(l.server.Name, m)
+		return
+	}
+	l.server.hub.broadcast(l.server.Name, m)
 }
 
 // reply answers what a server asks of nobody in particular.

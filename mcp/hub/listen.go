@@ -157,6 +157,9 @@ func tellChanged(kinds []string, tell func(*wire.Message)) {
 // marked gives notifications the id of the subscription that they belong to.
 func (s *Session) marked(r *request) func(*wire.Message) {
 	return func(m *wire.Message) {
+		if r.beside == nil {
+			return
+		}
 		if out, err := m.WithMeta(wire.MetaSubscriptionID, r.msg.ID().Raw()); err == nil {
 			r.beside(out)
 		}

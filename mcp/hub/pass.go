@@ -11,7 +11,10 @@ import (
 
 var errEndless = errors.New("the server's list does not end")
 
-const textNoRule = "no rule of the gateway allows this"
+const (
+	textNoRule       = "no rule of the gateway allows this"
+	textManyFollowed = "the session follows as many resources as it may"
+)
 
 // textOf reads a member of a raw object as text.
 func textOf(raw []byte, member string) (string, bool) {
@@ -125,15 +128,28 @@ func (s *Session) follow(r *request) *wire.Message {
 		s.mu.Lock()
 		delete(s.follows, uri)
 		s.mu.Unlock()
+		if s.roof.servers[server].PerSession { // nobody else listens there
+			return s.forward(r, server, r.msg)
+		}
 		return s.empty(r)
+	}
+	if !s.hears(uri) {
+		return s.failure(r.msg.ID(), wire.CodeInvalidParams, textManyFollowed)
 	}
 	answer := s.forward(r, server, r.msg)
 	if answer.Kind() == wire.KindResult {
 		s.mu.Lock()
-		s.follows[uri] = len(s.follows) < maxFollowed
+		s.follows[uri] = true
 		s.mu.Unlock()
 	}
 	return answer
+}
+
+// hears reports whether the session hears of a resource, or has room to.
+func (s *Session) hears(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.follows[uri] || len(s.follows) < maxFollowed
 }
 
 // maxFollowed bounds the resources that one session follows.

@@ -80,9 +80,9 @@ func (h *Hub) propose(ctx context.Context, c Caller, tool string, unknown func(c
 		return ErrEnded
 	}
 	defer h.runs.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.end, cancel)()
+	until := &lasting{Context: ctx, end: h.end}
+	defer until.stop()
+	ctx = until
 	name, upstream, _ := strings.Cut(tool, ".")
 	if upstream == "" || !c.Reaches(tool) {
 		return unknown(ctx)

@@ -93,6 +93,7 @@ func (h *Hub) Replace(list []Server) error {
 		h.cfg.Log.Info("a server is let go", "server", s.Name)
 		h.retire(s)
 	}
+	h.part(moved)
 	changed := append(moved, dropped(next, old)...)
 	if old.prefixed() != next.prefixed() { // every name is another one now
 		changed = slices.AppendSeq(changed, maps.Values(next.servers))
@@ -109,6 +110,16 @@ func dropped(from, to *roof) (out []*server) {
 		}
 	}
 	return out
+}
+
+// part lets go of what sessions have of these servers for themselves.
+func (h *Hub) part(moved []*server) {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.disown(func(x *server) bool { return slices.Contains(moved, x) })
+	}
 }
 
 // retire lets go of a server as soon as no request and no run needs it.

@@ -33,6 +33,10 @@ type server struct {
 	Server
 	hub *Hub
 	log *slog.Logger
+	// Of an instance that one session has for itself: whose it is, and what the
+	// others share. Nil else.
+	session *Session
+	shared  *server
 
 	gateway chan struct{} // a semaphore of one: who connects
 
@@ -192,7 +196,7 @@ func (s *server) settle(l *link, err error) bool {
 	}
 	s.pause, s.retryAt = 0, time.Time{}
 	s.links[l.era] = l
-	if s.hub.enter() {
+	if s.session == nil && s.hub.enter() { // what is uncertain is found out over the shared one
 		go func() { defer s.hub.runs.Done(); l.tend() }()
 	}
 	go s.watch(l, time.Now())

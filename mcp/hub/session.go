@@ -43,20 +43,26 @@ type seat struct {
 	next    int64               // ids of those requests
 	follows map[string]bool     // URIs whose changes the client wants to hear of
 	outlet  func(*wire.Message) // the stream for what belongs to no request; nil drops
+	// declared is what the client said that it can do for servers, as an object;
+	// own are the instances of servers that are this session's alone.
+	declared []byte
+	own      map[string]*server
 }
 
 // trip is a request under way.
 type trip struct {
 	cancel context.CancelFunc
 	silent bool
+	beside func(*wire.Message)
 	link   *link   // that has it, if any
 	known  wire.ID // there
 }
 
 // debt is a request of a server.
 type debt struct {
-	link *link
-	id   wire.ID
+	link  *link
+	id    wire.ID // the server's
+	known wire.ID // the client's
 }
 
 // request is one request of a client.
@@ -101,7 +107,7 @@ func (h *Hub) session(c Caller, e era) *Session {
 		s.end, s.stop, s.roof, s.wake = h.end, func() {}, h.roof.Load(), make(chan struct{}, 1)
 		return s
 	}
-	s.can, s.asked, s.follows = map[string]bool{}, map[string]debt{}, map[string]bool{}
+	s.can, s.asked, s.follows, s.own = map[string]bool{}, map[string]debt{}, map[string]bool{}, map[string]*server{}
 	s.end, s.stop = context.WithCancel(h.end)
 	return s
 }
@@ -123,6 +129,7 @@ func (s *Session) Done() <-chan struct{} { return s.end.Done() }
 func (s *Session) Close() {
 	s.let()
 	s.stop()
+	s.disown(func(*server) bool { return true })
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	delete(s.hub.sessions, s.owner)
@@ -142,7 +149,8 @@ func (s *Session) Knows(method string) bool {
 }
 
 // Request answers one request. What servers send in its course goes to beside
-// first. It returns nil where the client has said that it wants no answer.
+// first; nil says that the client can take nothing but the answer. It returns
+// nil where the client has said that it wants no answer.
 func (s *Session) Request(ctx context.Context, m *wire.Message, beside func(*wire.Message)) *wire.Message {
 	if !s.Knows(m.Method()) {
 		return s.failure(m.ID(), wire.CodeMethodNotFound, "this method does not pass the gateway")
@@ -155,7 +163,7 @@ func (s *Session) Request(ctx context.Context, m *wire.Message, beside func(*wir
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.end, cancel)()
-	t := &trip{cancel: cancel}
+	t := &trip{cancel: cancel, beside: beside}
 	if refused := s.begin(m.ID(), t); refused != nil {
 		return refused
 	}
@@ -196,7 +204,9 @@ func (s *Session) Notify(m *wire.Message) {
 	switch m.Method() {
 	case "notifications/cancelled":
 		s.cancelled(m)
-	case "notifications/initialized", "notifications/progress", "notifications/roots/list_changed":
+	case "notifications/roots/list_changed":
+		s.relay(m)
+	case "notifications/initialized", "notifications/progress":
 		// The servers' sessions are the gateway's own: these say nothing to them.
 	default:
 		s.hub.cfg.Log.Debug("a notification of a client was dropped", "method", m.Method())
@@ -206,11 +216,7 @@ func (s *Session) Notify(m *wire.Message) {
 // cancelled ends the waiting of one request. A run that has begun goes on; the
 // server is told under the id that it knows.
 func (s *Session) cancelled(m *wire.Message) {
-	raw, found, err := m.Member("/params/requestId")
-	if err != nil || !found {
-		return
-	}
-	id, ok := wire.ParseID(raw)
+	id, ok := cancelledID(m)
 	if !ok {
 		return
 	}
@@ -233,6 +239,15 @@ func (s *Session) cancelled(m *wire.Message) {
 	if err != nil {
 		to.server.log.Warn("a cancellation did not reach the server", "error", err)
 	}
+}
+
+// cancelledID is the id of the request that a cancellation names.
+func cancelledID(m *wire.Message) (wire.ID, bool) {
+	raw, found, err := m.Member("/params/requestId")
+	if err != nil || !found {
+		return wire.ID{}, false
+	}
+	return wire.ParseID(raw)
 }
 
 // Answer takes the client's answer to a request of a server.
@@ -263,18 +278,24 @@ func (s *Session) carry(r *request, l *link) gate.Trip {
 			defer s.mu.Unlock()
 			r.trip.link, r.trip.known = l, id
 		},
-		Beside: func(m *wire.Message) { s.beside(r, l, m) },
+		Beside: func(m *wire.Message) { s.beside(r.beside, l, m) },
 	}
 }
 
-func (s *Session) beside(r *request, l *link, m *wire.Message) {
+// beside takes what a server sends to one of the client's streams, nil if it has
+// none.
+func (s *Session) beside(to func(*wire.Message), l *link, m *wire.Message) {
+	if to == nil {
+		l.unheard(m)
+		return
+	}
 	out, err := m.WithoutOwnMeta()
 	if err != nil {
 		l.server.log.Warn("a message of the server was refused", "error", err)
 		return
 	}
 	if m.Kind() != wire.KindRequest {
-		r.beside(out)
+		to(out)
 		return
 	}
 	id, ok := s.owe(l, m)
@@ -283,7 +304,7 @@ func (s *Session) beside(r *request, l *link, m *wire.Message) {
 		return
 	}
 	if out, err = out.WithID(id); err == nil {
-		r.beside(out)
+		to(out)
 	}
 }
 
@@ -297,7 +318,7 @@ func (s *Session) owe(l *link, m *wire.Message) (wire.ID, bool) {
 	}
 	s.next++
 	id := wire.StringID("verbatim-" + strconv.FormatInt(s.next, 10))
-	s.asked[id.Key()] = debt{l, m.ID()}
+	s.asked[id.Key()] = debt{l, m.ID(), id}
 	return id, true
 }
 

@@ -52,17 +52,32 @@ func (s *Session) connect(ctx context.Context, name string, want era) (*link, er
 	if x == nil {
 		return nil, errNoServer
 	}
-	if !slices.Contains(s.held, x) {
-		if !x.hold() {
-			s.moved = true
+	if !s.holding(x) {
+		s.moved = true
+		return nil, errEnded
+	}
+	if x.PerSession && s.era == legacy {
+		if x = s.apart(x); x == nil || !s.holding(x) {
 			return nil, errEnded
 		}
-		if s.held == nil {
-			s.held = s.first[:0]
-		}
-		s.held = append(s.held, x)
 	}
 	return x.connect(ctx, want)
+}
+
+// holding keeps a server open until the request ends; false if it is let go
+// already.
+func (s *Session) holding(x *server) bool {
+	if slices.Contains(s.held, x) {
+		return true
+	}
+	if !x.hold() {
+		return false
+	}
+	if s.held == nil {
+		s.held = s.first[:0]
+	}
+	s.held = append(s.held, x)
+	return true
 }
 
 var errNoServer = errors.New("there is no such server")

@@ -52,12 +52,13 @@ func (l *Line) answer(ctx context.Context, m *wire.Message, r *http.Response, t 
 }
 
 // refusedWith words a status without a JSON-RPC answer. These statuses say
-// that the request was not taken; any other leaves it open.
+// that the request was not taken; any other leaves it open, as do the redirects
+// that may follow an effect (RFC 9110 §15.4).
 func refusedWith(status int) error {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests,
-		http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return fmt.Errorf("%w: the server answers with status %d", execute.ErrNotRun, status)
 	}
 	return fmt.Errorf("%w: the server answers with status %d", execute.ErrLost, status)

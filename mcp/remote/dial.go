@@ -109,16 +109,3 @@ func nearTo(u *url.URL, dialer *net.Dialer) *near {
 	}
 	return &near{address: net.JoinHostPort(u.Hostname(), port), dialer: *dialer}
 }
-
-// lateContext ends with ctx, but some time after its deadline.
-func lateContext(ctx context.Context, late time.Duration) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			cancel()
-			return
-		}
-		time.AfterFunc(late, cancel)
-	})
-	return out, func() { stop(); cancel() }
-}

@@ -49,14 +49,14 @@ func (l *Line) Mirrors(of func(tool string) []wire.Mirror) {
 
 // Ask sends a request and waits for its answer; see [gate.Line].
 func (l *Line) Ask(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
-	return l.exchange(ctx, m, t)
+	return l.exchange(ctx, m, t, nil)
 }
 
 // Run asks for the run of a tool; see [gate.Line].
 func (l *Line) Run(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
-	late, cancel := lateContext(ctx, gate.LateFor)
+	late, begin, cancel := gate.Late(ctx)
 	defer cancel()
-	return l.exchange(late, m, t)
+	return l.exchange(late, m, t, begin)
 }
 
 // Prompt is true: a request over HTTP can be called off at any time.
@@ -65,8 +65,9 @@ func (l *Line) Prompt(int) bool { return true }
 // Gone is closed when the line is of no use any more.
 func (l *Line) Gone() <-chan struct{} { return l.end.Done() }
 
-// exchange posts one request and reads until its answer.
-func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
+// exchange posts one request and reads until its answer. begin, if not nil, is
+// asked just before it leaves.
+func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip, begin func() bool) (*wire.Message, error) {
 	id := wire.NumberID(l.next.Add(1))
 	m, err := m.WithID(id)
 	if err != nil {
@@ -81,7 +82,7 @@ func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wir
 	if t.Sent != nil {
 		t.Sent(id)
 	}
-	response, err := l.post(ctx, m, t.Left)
+	response, err := l.post(ctx, m, leave{begin, t.Left})
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +90,23 @@ func (l *Line) exchange(ctx context.Context, m *wire.Message, t gate.Trip) (*wir
 	return l.answer(ctx, m, response, t)
 }
 
-// post sends one frame. Its errors say whether the server can have it. left,
-// if not nil, is called once it has left, or while it leaves.
-func (l *Line) post(ctx context.Context, m *wire.Message, left func()) (*http.Response, error) {
+// leave is what happens when a request leaves. Either may be nil.
+type leave struct {
+	begin func() bool // is asked before: whether there is still time
+	left  func()      // is called once it has left, or while it leaves
+}
+
+func (l leave) late() bool { return l.begin != nil && !l.begin() }
+
+// post sends one frame. Its errors say whether the server can have it.
+func (l *Line) post(ctx context.Context, m *wire.Message, leaving leave) (*http.Response, error) {
 	request := (&http.Request{Method: http.MethodPost, URL: l.url, Host: l.url.Host, Header: make(http.Header, 8), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(m.Bytes())), ContentLength: int64(len(m.Bytes()))}).WithContext(ctx) // without GetBody: nothing is sent twice
 	credential, err := l.dress(ctx, request, m)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)
 	}
-	response, sent, err := l.send(request, left)
+	response, sent, err := l.send(request, leaving)
 	if err == nil {
 		if response.StatusCode == http.StatusUnauthorized && l.cfg.Refused != nil {
 			l.cfg.Refused(credential)
@@ -116,15 +124,18 @@ func (l *Line) post(ctx context.Context, m *wire.Message, left func()) (*http.Re
 }
 
 // send makes a request. sent says whether the server may have something of it.
-func (l *Line) send(request *http.Request, left func()) (response *http.Response, sent bool, err error) {
+func (l *Line) send(request *http.Request, leaving leave) (response *http.Response, sent bool, err error) {
 	if l.near != nil && request.ContentLength <= nearRequest {
-		return l.near.send(request, left)
+		return l.near.send(request, leaving)
 	}
-	if left != nil {
-		go left() // this client tells of nothing until the answer is there
+	if leaving.left != nil {
+		go leaving.left() // this client tells of nothing until the answer is there
 	}
 	var connected atomic.Bool
-	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+		leaving.late() // where the time ends in this very moment it may leave all the same, and nobody knows
+	}})
 	response, err = l.http.RoundTrip(request.WithContext(traced))
 	return response, connected.Load(), err
 }
@@ -187,7 +198,7 @@ const headerSession = "Mcp-Session-Id"
 func (l *Line) Tell(m *wire.Message) error {
 	ctx, cancel := context.WithTimeout(l.end, tellTime)
 	defer cancel()
-	response, err := l.post(ctx, m, nil)
+	response, err := l.post(ctx, m, leave{})
 	if err != nil {
 		return err
 	}

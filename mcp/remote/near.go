@@ -54,6 +54,7 @@ var (
 	errHeaders = errors.New("the server's headers are larger than the limit")
 	errInterim = errors.New("the server does not come to its answer")
 	errSecond  = errors.New("the server switches to another protocol")
+	errLate    = errors.New("its time was over before it could leave")
 	errValue   = errors.New("a header cannot be sent as it is")
 )
 
@@ -163,10 +164,9 @@ func (n *near) close() {
 	n.idle, n.closed = nil, true
 }
 
-// send makes one request, calls left once it has left, and returns the answer,
-// whose body must be closed. sent says whether the server may have something
-// of the request.
-func (n *near) send(request *http.Request, left func()) (response *http.Response, sent bool, err error) {
+// send makes one request and returns the answer, whose body must be closed.
+// sent says whether the server may have something of the request.
+func (n *near) send(request *http.Request, leaving leave) (response *http.Response, sent bool, err error) {
 	if !writable(request.Header) {
 		return nil, false, errValue
 	}
@@ -174,6 +174,10 @@ func (n *near) send(request *http.Request, left func()) (response *http.Response
 	c, err := n.take(ctx)
 	if err != nil {
 		return nil, false, err
+	}
+	if leaving.late() { // connecting took too long
+		n.give(c)
+		return nil, false, errLate
 	}
 	n.under.Add(1)
 	c.wrote = false
@@ -191,8 +195,8 @@ func (n *near) send(request *http.Request, left func()) (response *http.Response
 		n.drop(c, stop)
 		return nil, c.wrote, bare(err)
 	}
-	if left != nil {
-		left()
+	if leaving.left != nil {
+		leaving.left()
 	}
 	if response, err = n.read(ctx, c, request); err != nil {
 		n.drop(c, stop)

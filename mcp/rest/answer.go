@@ -28,10 +28,14 @@ var (
 	errBroken   = errors.New("the answer of the service broke off")
 )
 
-// send makes one HTTP request. Its errors say whether the service can have it.
-func (l *Line) send(ctx context.Context, r request) (*http.Response, error) {
+// send makes one HTTP request, and calls begin just before it leaves. Its errors
+// say whether the service can have it.
+func (l *Line) send(ctx context.Context, r request, begin func() bool) (*http.Response, error) {
 	var left atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { left.Store(true) }})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		left.Store(true)
+		begin() // where the time ends in this very moment it may leave all the same, and nobody knows
+	}})
 	out, credential, err := l.dressed(traced, r)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrNotRun, err)

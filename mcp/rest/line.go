@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed-de4804fb/verbatim/canon"
 	"github.com/seed-de4804fb/verbatim/catalog/openapi"
@@ -147,6 +146,11 @@ func pagesOf(list []openapi.Operation) [][]byte {
 
 // Ask answers what asks about the service; a run of a tool is one HTTP request.
 func (l *Line) Ask(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
+	return l.ask(ctx, m, t, func() bool { return true })
+}
+
+// ask calls begin just before a request leaves.
+func (l *Line) ask(ctx context.Context, m *wire.Message, t gate.Trip, begin func() bool) (*wire.Message, error) {
 	id := wire.NumberID(l.next.Add(1))
 	if t.Sent != nil {
 		t.Sent(id)
@@ -161,7 +165,7 @@ func (l *Line) Ask(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Mes
 	case "tools/list":
 		return l.list(id, m)
 	case "tools/call":
-		return l.call(ctx, id, m, t)
+		return l.call(ctx, id, m, t, begin)
 	default:
 		return wire.NewError(id, wire.CodeMethodNotFound, "there is no such method", nil)
 	}
@@ -169,17 +173,9 @@ func (l *Line) Ask(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Mes
 
 // Run is Ask, and goes on listening for a while after a deadline.
 func (l *Line) Run(ctx context.Context, m *wire.Message, t gate.Trip) (*wire.Message, error) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	late, begin, cancel := gate.Late(ctx)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			cancel()
-			return
-		}
-		time.AfterFunc(gate.LateFor, cancel)
-	})
-	defer stop()
-	return l.Ask(late, m, t)
+	return l.ask(late, m, t, begin)
 }
 
 // Prompt is true: a request can be called off at any time.
@@ -216,7 +212,7 @@ func (l *Line) list(id wire.ID, m *wire.Message) (*wire.Message, error) {
 }
 
 // call makes the one request of a run.
-func (l *Line) call(ctx context.Context, id wire.ID, m *wire.Message, t gate.Trip) (*wire.Message, error) {
+func (l *Line) call(ctx context.Context, id wire.ID, m *wire.Message, t gate.Trip, begin func() bool) (*wire.Message, error) {
 	o, found := l.tools[m.Name()]
 	if !found {
 		return wire.NewError(id, wire.CodeInvalidParams, "there is no such tool", nil)
@@ -230,7 +226,7 @@ func (l *Line) call(ctx context.Context, id wire.ID, m *wire.Message, t gate.Tri
 	if t.Left != nil {
 		go t.Left() // what waits beside the request may begin
 	}
-	reply, err := l.send(ctx, request)
+	reply, err := l.send(ctx, request, begin)
 	if err != nil {
 		return nil, err
 	}
