@@ -10,6 +10,7 @@ type chart struct {
 	Of      string // what the columns are
 	Says    string // the whole in words
 	Empty   bool
+	Newest  bool // its last column is what a narrow screen shows first
 	Width   int
 	Height  int
 	Base    int // where the bars stand

@@ -91,6 +91,7 @@ func (s *site) overview(w http.ResponseWriter, r *http.Request, v visit) {
 	}
 	page.Open, page.Looked, page.Tools = open.Open, looked, t.topTools()
 	page.Decisions = newChart("decisions", "Decisions by day", "Day", t.days, decisionSeries, t.decisions)
+	page.Decisions.Newest = true
 	page.Waits = newChart("waits", "How long calls waited for people", "Waited", bucketNames(waitBuckets), waitSeries, t.waits)
 	page.Uncertain = newChart("uncertain", "How long calls have been uncertain", "Age", bucketNames(ageBuckets), ageSeries, ages)
 	s.render(w, http.StatusOK, "overview", page)

@@ -132,3 +132,16 @@ func TestOverviewSaysWhereItStoppedCounting(t *testing.T) {
 		t.Errorf("a broken store: %d", w.Code)
 	}
 }
+
+func TestNarrowScreenBeginsWithTheNewestDay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.gate.records = busy()
+	var got []string
+	for _, m := range regexp.MustCompile(`class="(plot[a-z ]*)" tabindex="0" role="region" aria-label="([^"]*)"`).FindAllStringSubmatch(b.get("/overview").Body.String(), -1) {
+		got = append(got, m[2]+": "+m[1])
+	}
+	if diff := cmp.Diff([]string{"Decisions by day: plot newest", "How long calls waited for people: plot"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

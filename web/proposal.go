@@ -278,17 +278,12 @@ func rowViews(rows []display.Row, spelled map[string]string, from map[string][]s
 
 // person is an account as far as votes care.
 func person(a auth.Account) action.Person {
-	return action.Person{ID: a.ID, Name: a.Name, Tenant: a.Tenant, Principal: a.Principal, Groups: a.Groups, Active: a.Active}
+	return action.Person{ID: a.ID, Name: a.Name, Tenant: a.Tenant, Principal: a.Principal, Identity: action.Identity(a.Issuer, a.Subject), Groups: a.Groups, Active: a.Active}
 }
 
 // owns reports whether the action was proposed for this very person.
 func owns(a action.Action, who action.Person) bool {
-	for _, id := range []string{who.ID, who.Principal} {
-		if id != "" && (id == a.Principal || id == a.Owner) {
-			return true
-		}
-	}
-	return false
+	return who.Is(a.Principal) || who.Is(a.Owner)
 }
 
 // offer decides which forms the page has. The engine decides again.

@@ -95,6 +95,41 @@ func TestA01PageShowsWhatWillRun(t *testing.T) {
 	}
 }
 
+// A phone has no heads of columns: the label beside a value says the same.
+func TestLabelOfAValueIsTheHeadOfItsColumn(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[action.State]string{
+		action.PendingApproval: "Will run", action.Uncertain: "Sent", action.Succeeded: "Ran", action.Denied: "Decided on",
+	} {
+		a := payment("act_1")
+		a.State, a.Result = state, &action.Result{At: start}
+		page := newBench(t, sealed(a)).get("/actions/act_1").Body.String()
+		if !strings.Contains(page, `<th scope="col">`+want+`</th>`) || !strings.Contains(page, `<td data-label="`+want+`">`) || strings.Contains(page, "Effective") {
+			t.Errorf("%s: column and label do not both say %q", state, want)
+		}
+	}
+}
+
+func TestWordsDoNotClaimAnApprovalOrARunThatNobodyKnowsOf(t *testing.T) {
+	t.Parallel()
+	approved, allowed := payment("act_1"), payment("act_2")
+	allowed.State, allowed.Terms = action.Uncertain, nil
+	allowed.Result = &action.Result{Code: "outcome_uncertain", Comparison: "equal", At: start}
+	b := newBench(t, approved, allowed)
+	for id, want := range map[string][2]string{
+		"act_1": {"What the approval binds", "What it is known by"},
+		"act_2": {"What it is known by", "What the approval binds"},
+	} {
+		page := text(b.get("/actions/" + id).Body.String())
+		if !strings.Contains(page, want[0]) || strings.Contains(page, want[1]) {
+			t.Errorf("%s: the page does not say %q, or says %q", id, want[0], want[1])
+		}
+	}
+	if page := text(b.get("/actions/act_2").Body.String()); !strings.Contains(page, "What was sent, and what was decided on") || strings.Contains(page, "What ran") {
+		t.Error("the page says that something ran of which nobody knows")
+	}
+}
+
 func TestChangeThatNoStepExplainsIsSaid(t *testing.T) {
 	t.Parallel()
 	a := command("act_1", "x")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -148,23 +149,29 @@ func TestServicesThatAreNotSafeDoNotStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "notes.yaml"), []byte(notesService), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, server := range map[string]string{
-		"no address":               "{openapi: notes.yaml}",
-		"an MCP server's command":  "{openapi: notes.yaml, url: 'https://a.test', command: x}",
-		"no such document":         "{openapi: none.yaml, url: 'https://a.test'}",
-		"plain http":               "{openapi: notes.yaml, url: 'http://a.test'}",
-		"a network that is none":   "{openapi: notes.yaml, url: 'https://a.test', networks: [here]}",
-		"a header for no service":  "{url: 'https://a.test', keyHeader: Idempotency-Key}",
-		"resources of a service":   "{openapi: notes.yaml, url: 'https://a.test', resources: ['**']}",
-		"a credential in the open": "{openapi: notes.yaml, url: 'http://10.0.0.1', networks: [10.0.0.0/8], credential: {env: X}}",
+	token := "{name: t, sha256: \"" + strings.Repeat("0", 64) + "\", principal: p, agent: a, servers: [plain]}"
+	for _, tt := range []struct{ name, server, want string }{
+		{"no address", "{openapi: notes.yaml}", "has a url"},
+		{"an MCP server's command", "{openapi: notes.yaml, url: 'https://a.test', command: x}", "not both"},
+		{"no such document", "{openapi: none.yaml, url: 'https://a.test'}", "none.yaml"},
+		{"plain http", "{openapi: notes.yaml, url: 'http://a.test'}", "http"},
+		{"a network that is none", "{openapi: notes.yaml, url: 'https://a.test', networks: [here]}", "networks"},
+		{"a header for no service", "{url: 'https://a.test', keyHeader: Idempotency-Key}", "keyHeader"},
+		{"resources of a service", "{openapi: notes.yaml, url: 'https://a.test', resources: ['**']}", "neither resources"},
+		{"sessions of a service", "{openapi: notes.yaml, url: 'https://a.test', perSession: true}", "perSession"},
+		{"a credential in the open", "{openapi: notes.yaml, url: 'http://10.0.0.1', networks: [10.0.0.0/8], credential: {env: X}}", "credential"},
 	} {
 		file := filepath.Join(dir, "serve.yaml")
-		text := "listen: 127.0.0.1:0\nservers:\n  plain: " + server + "\nendpoint: {listen: '127.0.0.1:0', tokens: []}\n"
+		text := "listen: 127.0.0.1:0\nservers:\n  plain: " + tt.server + "\nendpoint: {listen: '127.0.0.1:0', tokens: [" + token + "]}\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if said, err := p.command("serve", "--config", file).CombinedOutput(); err == nil {
-			t.Errorf("%s was started:\n%s", name, said)
+		cmd := p.command("serve", "--config", file)
+		started := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
+		said, err := cmd.CombinedOutput()
+		started.Stop()
+		if err == nil || !strings.Contains(string(said), tt.want) {
+			t.Errorf("%s was started, or refused for something else than %q: %v\n%s", tt.name, tt.want, err, said)
 		}
 	}
 }

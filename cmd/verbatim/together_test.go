@@ -101,11 +101,7 @@ func TestOfficialServersBehindOneGatewayAnswerOfficialClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPlace(t, "200ms")
-	for i, pair := range p.env {
-		if strings.HasPrefix(pair, "PATH=") {
-			p.env[i] = "PATH=" + filepath.Dir(needs.Peer(t, "node")) + string(os.PathListSeparator) + strings.TrimPrefix(pair, "PATH=")
-		}
-	}
+	p.withNode()
 	list := peers(t, dir)
 	p.catalogued(list)
 	s := p.serve(p.tapped(list))
@@ -119,12 +115,22 @@ func TestOfficialServersBehindOneGatewayAnswerOfficialClients(t *testing.T) {
 	checkBytes(t, list, front, 4*len(calls)+1)
 }
 
+// withNode lets the reference servers find the pinned Node.
+func (p *place) withNode() {
+	p.t.Helper()
+	for i, pair := range p.env {
+		if strings.HasPrefix(pair, "PATH=") {
+			p.env[i] = "PATH=" + filepath.Dir(needs.Peer(p.t, "node")) + string(os.PathListSeparator) + strings.TrimPrefix(pair, "PATH=")
+		}
+	}
+}
+
 // catalogued calls every tool a read, pinned to its definition.
 func (p *place) catalogued(list []*peer) {
 	p.t.Helper()
 	out := "version: \"1\"\ntools:\n"
 	for _, x := range list {
-		from := hub.Server{Name: x.name, Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: x.url}) }}
+		from := hub.Server{Name: x.name, Asks: true, Dial: func(context.Context) (hub.Transport, error) { return remote.New(remote.Config{URL: x.url}) }}
 		if x.url == "" {
 			from.Dial = hub.Child(gate.Command{Path: x.command[0], Args: x.command[1:], Env: p.env}, p.t.Output(), slog.New(slog.DiscardHandler))
 		}

@@ -141,7 +141,7 @@ func pages(t *testing.T, ctx context.Context, s show) []shot {
 	do(t, ctx, chromedp.Navigate(s.page+"/actions"), chromedp.WaitVisible(chromedp.CSS(".items")))
 	out = append(out, shot{"uncertain", link(t, ctx, "60.00")})
 	done := link(t, ctx, "8,400.00")
-	return append(out, shot{"history", "/actions"}, shot{"succeeded", done}, shot{"denied", link(t, ctx, "2,000.00")}, shot{"timeline", done + "/timeline"},
+	return append(out, shot{"history", "/actions"}, shot{"succeeded", done}, shot{"denied", link(t, ctx, "USD 2,000.00")}, shot{"timeline", done + "/timeline"},
 		shot{"allow-refused", out[1].path + "/allow"}, shot{"grants", "/grants"}, shot{"operations", "/operate"}, shot{"overview", "/overview"}, shot{"policy", "/policy"},
 		shot{"join", "/join"}, shot{"reading", "/reading"}, shot{"records", "/records"}, shot{"record", "/records/3"}, shot{"account", "/account"},
 		shot{"not-found", "/nowhere"})
