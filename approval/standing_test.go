@@ -146,6 +146,27 @@ func TestAStandingGrantIsBoundedAndFitsItsSource(t *testing.T) {
 	}
 }
 
+// What a grant does not say could be anything: it is none, though its digest is
+// that of what it says.
+func TestAStandingGrantSaysForWhomAndForWhat(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*action.StandingGrant){
+		"tenant":       func(g *action.StandingGrant) { g.Tenant = "" },
+		"principal":    func(g *action.StandingGrant) { g.Principal = "" },
+		"tool":         func(g *action.StandingGrant) { g.Tool = "" },
+		"nonce":        func(g *action.StandingGrant) { g.Nonce = "" },
+		"policy":       func(g *action.StandingGrant) { g.PolicyVersion = "" },
+		"requirements": func(g *action.StandingGrant) { g.Requirements = nil },
+	} {
+		if err := approval.CheckStanding(like(change)); !errors.Is(err, action.ErrStanding) || !strings.Contains(err.Error(), "for whom") {
+			t.Errorf("without its %s: %v", name, err)
+		}
+	}
+	if err := approval.CheckStanding(like()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestEveryPartOfAStandingGrantIsSigned(t *testing.T) {
 	t.Parallel()
 	base := like()
