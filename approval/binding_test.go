@@ -110,6 +110,15 @@ func TestMovedAndStaleNameTheMember(t *testing.T) {
 			t.Errorf("moved: got %q, want %q", approval.Moved(sample(), now), want)
 		}
 	}
+	for what, change := range map[string]func(*action.Action){
+		"resolver": func(a *action.Action) { a.Evidence[0].Resolver = "people" },
+		"member":   func(a *action.Action) { a.Evidence[0].Pointer = "/payeeId" },
+	} {
+		now := sample()
+		if change(&now); approval.Moved(sample(), now) != "/vendorId" {
+			t.Errorf("another %s with the same answer: got %q", what, approval.Moved(sample(), now))
+		}
+	}
 	version := sample()
 	if version.Evidence[0].Version = "8"; approval.Moved(sample(), version) != "" {
 		t.Error("an unrelated row of the table voids the approval")

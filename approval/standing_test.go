@@ -111,6 +111,8 @@ func TestAStandingGrantIsBoundedAndFitsItsSource(t *testing.T) {
 		{"a whole day", func(g *action.StandingGrant) { g.ExpiresAt = g.RequestedAt.Add(24 * time.Hour) }, ""},
 		{"longer than a day", func(g *action.StandingGrant) { g.ExpiresAt = g.RequestedAt.Add(24*time.Hour + time.Millisecond) }, "24 hours"},
 		{"no time at all", func(g *action.StandingGrant) { g.ExpiresAt = g.RequestedAt }, "24 hours"},
+		{"one use", func(g *action.StandingGrant) { g.MaxUses = 1 }, ""},
+		{"as many uses as there can be", func(g *action.StandingGrant) { g.MaxUses = 1000 }, ""},
 		{"no number of uses", func(g *action.StandingGrant) { g.MaxUses = 0 }, "how many"},
 		{"too many uses", func(g *action.StandingGrant) { g.MaxUses = 1001 }, "how many"},
 		{"nobody must sign", func(g *action.StandingGrant) { g.Requirements = nil }, "for whom"},
